@@ -1,0 +1,233 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	securejoin "github.com/cyphar/filepath-securejoin"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
+)
+
+// Limits on what is read, so that no configuration can exhaust the device.
+const (
+	MaxFileBytes  = 1 << 20  // of one file
+	MaxTotalBytes = 32 << 20 // of all files together
+	MaxFiles      = 10_000   // .yaml files
+	MaxEntries    = 100_000  // directory entries of any name
+	MaxNesting    = 100      // levels of mappings and lists in one file
+	MaxAliasBytes = 1 << 20  // that the aliases of one file expand to
+)
+
+// Paths says where the configuration is.
+type Paths struct {
+	// Root is put before every path, and links are followed below it, as
+	// chroot(2) would: the root of a mounted image or an unpacked sosreport.
+	// Empty means "/".
+	Root string
+	// Config is the main file, and Dir the directory of drop-ins.
+	Config, Dir string
+}
+
+// DefaultPaths returns MicroShift's own paths below root.
+func DefaultPaths(root string) Paths {
+	return Paths{Root: root, Config: "/etc/microshift/config.yaml", Dir: "/etc/microshift/config.d"}
+}
+
+// File is a configuration file that was read.
+type File struct {
+	Name string // the path as on the device, without Paths.Root
+	Data []byte
+}
+
+// Read reads the configuration in the order in which MicroShift does: Config,
+// then every *.yaml file below Dir in the lexical order of a directory walk,
+// hidden files and sub-directories included. What is missing is not an error.
+//
+// The list holds what is noteworthy about the files themselves: limits that
+// are exceeded (errors), files that look as if they were read but are not, and
+// the other way round (warnings). The error joins one error for each file or
+// directory that could not be read; the other files are returned all the same.
+func Read(paths Paths) ([]File, diag.List, error) {
+	r := reader{paths: paths}
+	r.besideConfig()
+	r.file(paths.Config)
+	r.walk()
+	r.diags.Sort()
+	return r.files, r.diags, errors.Join(r.errs...)
+}
+
+type reader struct {
+	paths   Paths
+	files   []File
+	total   int // bytes so far
+	entries int // directory entries so far
+	diags   diag.List
+	errs    []error
+}
+
+func (r *reader) warn(code, name, message, hint string) {
+	r.diags = append(r.diags, diag.Diagnostic{Severity: diag.Warning, Code: code,
+		Pos: diag.Position{File: name}, Message: message, Hint: hint})
+}
+
+func (r *reader) limit(code, name, message, hint string) {
+	r.diags = append(r.diags, diag.Diagnostic{Severity: diag.Error, Code: code,
+		Pos: diag.Position{File: name}, Message: message, Hint: hint})
+}
+
+// failed records that name could not be read. A path of the host in the error
+// is replaced by the one on the device.
+func (r *reader) failed(name string, err error) {
+	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", printable(name), err))
+}
+
+// HostPath returns where the file of a device path is on this host, with every
+// link on the way resolved below Root.
+func (p Paths) HostPath(name string) (string, error) {
+	if p.Root == "" || p.Root == "/" {
+		return name, nil
+	}
+	return securejoin.SecureJoin(p.Root, name)
+}
+
+// onHost is HostPath without following the last element.
+func (p Paths) onHost(name string) (string, error) {
+	dir, err := p.HostPath(filepath.Dir(name))
+	return filepath.Join(dir, filepath.Base(name)), err
+}
+
+// file reads one file, which may be a link.
+func (r *reader) file(name string) {
+	host, err := r.paths.HostPath(name)
+	if err != nil {
+		r.failed(name, err)
+		return
+	}
+	data, info, err := readRegular(host, MaxFileBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+		r.missing(name)
+		return
+	case errors.Is(err, errTooLarge):
+		r.limit("limit-file-size", name, fmt.Sprintf("the file is larger than %d bytes (1 MiB)", MaxFileBytes),
+			"split it, or remove what is not configuration")
+		return
+	case err != nil:
+		r.failed(name, err)
+		return
+	}
+	if r.total += len(data); r.total > MaxTotalBytes {
+		if r.total-len(data) <= MaxTotalBytes {
+			r.limit("limit-total-size", name, fmt.Sprintf("with this file the configuration exceeds %d bytes (32 MiB) in all", MaxTotalBytes),
+				"remove drop-ins that are not needed")
+		}
+		return
+	}
+	r.checkWritable(name, info)
+	r.files = append(r.files, File{Name: name, Data: data})
+}
+
+// missing tells a link that leads nowhere from a file that is not there.
+func (r *reader) missing(name string) {
+	host, err := r.paths.onHost(name)
+	if err != nil {
+		return
+	}
+	if _, err := os.Lstat(host); err == nil {
+		r.warn("link-skipped", name, "the link leads nowhere; skipped", "remove the link, or put its target back")
+	}
+}
+
+var errTooLarge = errors.New("file too large")
+
+// readRegular reads a regular file of at most limit bytes. Stat comes before
+// open, since opening a device can have side effects (a watchdog starts), and
+// again after it, on the descriptor, since the name may have changed hands.
+// O_NONBLOCK keeps a named pipe from blocking the open.
+func readRegular(host string, limit int64) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(host)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, nil, notRegular(info.Mode())
+	} else if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(host, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, nil, notRegular(info.Mode())
+	case info.Size() > limit:
+		return nil, nil, errTooLarge
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > limit:
+			return nil, nil, errTooLarge
+		case err == io.EOF:
+			return data, info, nil
+		case err != nil:
+			return nil, nil, err
+		case len(data) == cap(data):
+			data = slices.Grow(data, len(data)+512)
+		}
+	}
+}
+
+func notRegular(mode fs.FileMode) error {
+	kind := "not a regular file"
+	switch {
+	case mode.IsDir():
+		kind = "is a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "is a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "is a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "is a device"
+	}
+	return errors.New(kind)
+}
+
+// checkWritable warns of a file or directory that others than root can write.
+// The owner counts only on the device itself: in an unpacked sosreport,
+// everything belongs to whoever unpacked it.
+func (r *reader) checkWritable(name string, info fs.FileInfo) {
+	who := ""
+	st, ok := info.Sys().(*syscall.Stat_t)
+	onDevice := r.paths.Root == "" || r.paths.Root == "/"
+	switch mode := info.Mode().Perm(); {
+	case mode&0o002 != 0:
+		who = "everybody"
+	case mode&0o020 != 0 && (!ok || st.Gid != 0):
+		who = "its group"
+	case ok && onDevice && st.Uid != 0:
+		who = fmt.Sprintf("its owner (uid %d)", st.Uid)
+	default:
+		return
+	}
+	hint := "chmod go-w " + name
+	if strings.HasPrefix(who, "its owner") {
+		hint = "chown root: " + name
+	}
+	r.warn("writable", name, who+" can write it, and so decide about this device's feature gates", hint)
+}
