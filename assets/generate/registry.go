@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// openshiftGates are what OpenShift's Kubernetes adds, in its
+// pkg/features/openshift_features.go, with the versions given there. All four
+// components link that package, so each of them recognises all. A registry has
+// those of its version and before.
+var openshiftGates = table{
+	"RouteExternalCertificate":        {Specs: []spec{{Version: "1.29", Stage: "alpha"}}}, // OpenShift 4.16
+	"MinimumKubeletVersion":           {Specs: []spec{{Version: "1.32", Stage: "alpha"}}}, // OpenShift 4.19
+	"StoragePerformantSecurityPolicy": {Specs: []spec{{Version: "1.33", Stage: "alpha"}}}, // OpenShift 4.20
+}
+
+// registry returns the file of the gates in tables, which are in the order of
+// components. The format is described in pkg/gates/decode.go. The since of a
+// gate is explained at gates.Gate there; older has those of older registries.
+func registry(minor, source string, tables []table, older map[string]string) ([]byte, error) {
+	gates, recognisedBy, err := merge(tables)
+	if err != nil {
+		return nil, err
+	}
+	for name, g := range openshiftGates {
+		if number(g.Specs[0].Version) > number(minor) {
+			continue
+		}
+		if _, ok := gates[name]; ok {
+			return nil, fmt.Errorf("%s is no longer OpenShift's alone", name)
+		}
+		gates[name], recognisedBy[name] = g, components
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# The feature gates of Kubernetes %s and the components that recognise them.\n", minor)
+	fmt.Fprintf(&b, "# Generated, do not edit: go -C assets/generate run . kubernetes-%s\n", minor)
+	fmt.Fprintf(&b, "generatedFrom: %s\ngates:\n", source)
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		g := gates[name]
+		fmt.Fprintf(&b, "  %s: {since: %q, specs: [%s], components: [%s]", name,
+			since(minor, g.Specs, older[name]), specList(g.Specs), strings.Join(recognisedBy[name], ", "))
+		if len(g.Requires) > 0 {
+			fmt.Fprintf(&b, ", requires: [%s]", strings.Join(slices.Sorted(slices.Values(g.Requires)), ", "))
+		}
+		if _, ok := openshiftGates[name]; ok {
+			b.WriteString(", openshift: true")
+		}
+		b.WriteString("}\n")
+	}
+	return b.Bytes(), nil
+}
+
+// merge unites the tables. It fails when two components disagree on a gate.
+func merge(tables []table) (gates table, recognisedBy map[string][]string, err error) {
+	gates, recognisedBy = table{}, map[string][]string{}
+	for i, t := range tables {
+		for name, g := range t {
+			if first, ok := gates[name]; ok && !reflect.DeepEqual(first, g) {
+				return nil, nil, fmt.Errorf("%s knows another %s than %s does", components[i], name, recognisedBy[name][0])
+			}
+			gates[name] = g
+			recognisedBy[name] = append(recognisedBy[name], components[i])
+		}
+	}
+	return gates, recognisedBy, nil
+}
+
+func specList(specs []spec) string {
+	items := make([]string, len(specs))
+	for i, s := range specs {
+		item := []string{s.Version, s.Stage, "off"}
+		if s.Default {
+			item[2] = "on"
+		}
+		if s.Locked {
+			item = append(item, "locked")
+		}
+		// component-base lets a spec inherit the minimum of the one before it,
+		// and would not take it back where the version is another one.
+		if s.MinCompatibility != "" && i > 0 && specs[i-1].Version == s.Version {
+			item = append(item, "min-compatibility="+s.MinCompatibility)
+		}
+		items[i] = strings.Join(item, " ")
+	}
+	return strings.Join(items, ", ")
+}
+
+// since returns the lowest version among specs and older. Versions 0.0 and 1.0
+// don't count: component-base has the first for gates without versions, and
+// wants the second for the state before a gate that began as deprecated. When
+// nothing is left, that is the minor of this registry, the oldest with the gate.
+func since(minor string, specs []spec, older string) string {
+	lowest := ""
+	for _, s := range specs {
+		if number(s.Version) > 0 && (lowest == "" || number(s.Version) < number(lowest)) {
+			lowest = s.Version
+		}
+	}
+	if older != "" && (lowest == "" || number(older) < number(lowest)) {
+		lowest = older
+	}
+	if lowest == "" {
+		return minor
+	}
+	return lowest
+}
+
+// number returns the NN of 1.NN, for comparisons; 0 for 0.0.
+func number(ver string) int {
+	_, minor, _ := strings.Cut(ver, ".")
+	n, err := strconv.Atoi(minor)
+	if err != nil {
+		panic(err) // versions come out of component-base's own
+	}
+	return n
+}
+
+// olderGates returns the since of each gate in the registries older than minor.
+func olderGates(minor string) (map[string]string, error) {
+	files, err := filepath.Glob(registryFile("*"))
+	if err != nil {
+		return nil, err
+	}
+	older := map[string]string{}
+	for _, m := range sortedMinors(files) {
+		if number(m) >= number(minor) {
+			break
+		}
+		data, err := os.ReadFile(registryFile(m))
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(data)) {
+			if name, rest, ok := strings.Cut(line, ": {since: \""); ok {
+				name = strings.TrimSpace(name)
+				ver, _, _ := strings.Cut(rest, "\"")
+				if was, ok := older[name]; !ok || number(ver) < number(was) {
+					older[name] = ver
+				}
+			}
+		}
+	}
+	return older, nil
+}
+
+func registryFile(minor string) string {
+	return filepath.Join(gatesDir, "kubernetes-"+minor+".yaml")
+}

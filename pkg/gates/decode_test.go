@@ -1,0 +1,74 @@
+package gates
+
+import (
+	"strings"
+	"testing"
+)
+
+const head = "# comment\ngeneratedFrom: here\ngates:\n"
+
+func TestDecode(t *testing.T) {
+	source, gates, err := decode(head +
+		`  A: {since: "1.2", specs: [1.2 alpha off, 1.3 beta off, 1.3 beta on min-compatibility=1.2], components: [kubelet]}` + "\n" +
+		`  B: {since: "1.4", specs: [0.0 deprecated on locked], components: [kube-apiserver, kubelet], requires: [A, C], openshift: true}` + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source != "here" || len(gates) != 2 {
+		t.Fatalf("got %d gates of %q, want 2 of here", len(gates), source)
+	}
+	a, b := gates[0], gates[1]
+	if got := specText(a.Specs[2]); got != "1.3 beta on min-compatibility=1.2" || len(a.Specs) != 3 || a.Since != "1.2" {
+		t.Errorf("A is %+v", a)
+	}
+	if got := specText(b.Specs[0]); got != "0.0 deprecated on locked" || !b.OpenShift ||
+		len(b.Requires) != 2 || b.Requires[1] != "C" || len(b.Components) != 2 || b.Components[1] != Kubelet {
+		t.Errorf("B is %+v", b)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	const good = `  A: {since: "1.2", specs: [1.2 alpha off], components: [kubelet]}`
+	for _, tc := range []struct{ replace, by, want string }{
+		{good, "", "missing"},
+		{good, good + "\n" + good, "line 5: A is not sorted"},
+		{good, good + "\n\n", "line 5: not a gate"},
+		{"generatedFrom: here\n", "", "generatedFrom"},
+		{"  A", "A", "line 4: not a gate"},
+		{"since", "Since", "not a gate"},
+		{", specs", ", Specs", "specs missing"},
+		{", components: [kubelet]", "", "components missing"},
+		{"kubelet]}", "kubelet", "not ended"},
+		{"kubelet]}", "kubelet], requires: [B", "not ended"},
+		{"kubelet]}", "kubelet]", "closing brace"},
+		{"kubelet]}", "kubelet], more: x}", "closing brace"},
+		{"[kubelet]", "[kubelet, kube-proxy]", `unknown component "kube-proxy"`},
+		{"[kubelet]", "[]", `unknown component ""`},
+		{"1.2 alpha off", "", "version"},
+		{"1.2 alpha off", "1 alpha off", "version"},
+		{"1.2 alpha off", "v1.2 alpha off", "version"},
+		{"1.2 alpha off", "1.2.3 alpha off", "version"},
+		{"1.2 alpha off", "1.99999 alpha off", "version"},
+		{"1.2 alpha off", "1.2 gamma off", `unknown stage "gamma"`},
+		{"1.2 alpha off", "1.2 alpha", "neither on nor off"},
+		{"1.2 alpha off", "1.2 alpha true", "neither on nor off"},
+		{"1.2 alpha off", "1.2 alpha off shut", `unknown word "shut"`},
+		{"1.2 alpha off", "1.2 alpha off min-compatibility=x", "version"},
+	} {
+		_, gates, err := decode(strings.Replace(head+good+"\n", tc.replace, tc.by, 1))
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%q instead of %q: got %v, %v; want an error with %q", tc.by, tc.replace, gates, err, tc.want)
+		}
+	}
+}
+
+// FuzzDecode looks for panics.
+func FuzzDecode(f *testing.F) {
+	f.Add(head + `  A: {since: "1.2", specs: [1.2 alpha off], components: [kubelet]}`)
+	f.Add(head + `  B: {since: "1.4", specs: [0.0 ga on locked], components: [kubelet], requires: [A], openshift: true}`)
+	f.Fuzz(func(t *testing.T, data string) {
+		if _, gates, err := decode(data); err == nil && len(gates) == 0 {
+			t.Error("no error and no gates")
+		}
+	})
+}

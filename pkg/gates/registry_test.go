@@ -1,0 +1,412 @@
+package gates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/yaml"
+
+	"github.com/microshift-io/microshift-feature-gates/assets"
+)
+
+// registryOf returns the registry of Kubernetes 1.minor, which must be embedded.
+func registryOf(t testing.TB, minor uint) *Registry {
+	t.Helper()
+	reg, exact, err := ForVersion(version.MajorMinor(1, minor))
+	if err != nil {
+		t.Fatalf("ForVersion(1.%d): %v", minor, err)
+	}
+	if !exact {
+		t.Fatalf("ForVersion(1.%d) returned 1.%d, want a registry of its own", minor, reg.Version().Minor())
+	}
+	return reg
+}
+
+// count returns how many of Kubernetes' own gates satisfy want.
+func count(reg *Registry, want func(Gate) bool) int {
+	n := 0
+	for _, g := range reg.Gates() {
+		if !g.OpenShift && want(g) {
+			n++
+		}
+	}
+	return n
+}
+
+// The numbers were counted on real kube-apiserver binaries of these versions.
+func TestCountsOfComponents(t *testing.T) {
+	for _, tc := range []struct {
+		minor  uint
+		source string
+		want   int
+	}{
+		{34, "k8s.io/kubernetes v1.34.4", 208},
+		{35, "k8s.io/kubernetes v1.35.4", 218},
+		{36, "k8s.io/kubernetes v1.36.2", 242},
+	} {
+		reg := registryOf(t, tc.minor)
+		if reg.Source() != tc.source {
+			t.Errorf("1.%d was made from %s, want %s", tc.minor, reg.Source(), tc.source)
+		}
+		for c, want := range map[Component]int{
+			KubeAPIServer:         tc.want,
+			KubeControllerManager: tc.want,
+			Kubelet:               tc.want,
+			KubeScheduler:         tc.want - 1,
+		} {
+			if got := count(reg, func(g Gate) bool { return g.Has(c) }); got != want {
+				t.Errorf("%s: %s recognises %d gates, want %d", tc.source, c, got, want)
+			}
+		}
+	}
+}
+
+// The numbers were counted on the gate table of Kubernetes v1.36.2.
+func TestStages(t *testing.T) {
+	reg := registryOf(t, 36)
+	got := map[string]int{}
+	for _, g := range reg.Gates() {
+		if g.OpenShift {
+			continue
+		}
+		got[g.Stage]++
+		if g.Locked {
+			got["locked "+map[bool]string{true: "on", false: "off"}[g.Default]]++
+		}
+		if g.Locked && g.Stage == "deprecated" {
+			got["deprecated locked"]++
+		}
+		if !g.Locked && g.Stage == "ga" {
+			got["ga unlocked"]++
+		}
+	}
+	want := map[string]int{
+		"alpha": 50, "beta": 100, "ga": 76, "deprecated": 16,
+		"locked on": 73, "locked off": 3, "deprecated locked": 5, "ga unlocked": 5,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gates of Kubernetes 1.36 (-want +got):\n%s", diff)
+	}
+}
+
+func TestGate(t *testing.T) {
+	type state struct {
+		Stage           string
+		Default, Locked bool
+		Requires        []string
+		OpenShift       bool
+	}
+	for _, tc := range []struct {
+		minor uint
+		name  string
+		want  *state // nil: not known
+	}{
+		{36, "NodeLogQuery", &state{Stage: "ga", Default: true, Locked: true}},
+		{36, "UserNamespacesSupport", &state{Stage: "ga", Default: true, Locked: true}},
+		{36, "ProcMountType", &state{Stage: "ga", Default: true, Locked: true}},
+		{36, "MemoryQoS", &state{Stage: "alpha"}},
+		{36, "UnknownVersionInteroperabilityProxy", &state{Stage: "alpha", Requires: []string{"APIServerIdentity"}}},
+		{36, "RouteExternalCertificate", &state{Stage: "alpha", OpenShift: true}},
+		{36, "MinimumKubeletVersion", &state{Stage: "alpha", OpenShift: true}},
+		{36, "StoragePerformantSecurityPolicy", &state{Stage: "alpha", OpenShift: true}},
+		{36, "UserNamespacesPodSecurityStandards", nil},
+		{35, "UserNamespacesPodSecurityStandards", nil},
+		{36, "PodSecurity", nil},
+		{36, "DownwardAPIHugePages", nil},
+		{36, "APIPriorityAndFairness", nil},
+		{36, "memoryqos", nil},
+		{36, "AllAlpha", &state{Stage: "alpha"}},
+		{36, "AllBeta", &state{Stage: "beta"}},
+		{36, "", nil},
+	} {
+		t.Run(fmt.Sprintf("1.%d/%s", tc.minor, tc.name), func(t *testing.T) {
+			g, ok := registryOf(t, tc.minor).Gate(tc.name)
+			var got *state
+			if ok {
+				got = &state{g.Stage, g.Default, g.Locked, g.Requires, g.OpenShift}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, ok := registryOf(t, 34).Gate("UserNamespacesPodSecurityStandards"); !ok {
+		t.Error("1.34 does not know UserNamespacesPodSecurityStandards, want it: it went in 1.35")
+	}
+}
+
+func TestSchedulerLacksOneGate(t *testing.T) {
+	for minor := uint(34); minor <= 36; minor++ {
+		var got []string
+		for _, g := range registryOf(t, minor).Gates() {
+			if !g.Has(KubeScheduler) {
+				got = append(got, g.Name)
+			}
+		}
+		want := []string{"ControllerManagerReleaseLeaderElectionLockOnExit"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("1.%d: gates that kube-scheduler lacks (-want +got):\n%s", minor, diff)
+		}
+	}
+}
+
+// OpenShift's gates and the release that brought each are those of its
+// Kubernetes' pkg/features/openshift_features.go.
+func TestOpenShiftGates(t *testing.T) {
+	for _, v := range Versions() {
+		want := []string{"MinimumKubeletVersion 1.32", "RouteExternalCertificate 1.29", "StoragePerformantSecurityPolicy 1.33"}
+		if v.Minor() < 33 {
+			want = want[:2]
+		}
+		var got []string
+		for _, g := range registryOf(t, v.Minor()).Gates() {
+			if !g.OpenShift {
+				continue
+			}
+			got = append(got, g.Name+" "+g.Since)
+			if diff := cmp.Diff(Components(), g.Components); diff != "" {
+				t.Errorf("%s: components of %s (-want +got):\n%s", v, g.Name, diff)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", v, diff)
+		}
+	}
+}
+
+func TestForVersion(t *testing.T) {
+	for _, tc := range []struct {
+		kube, want string
+		exact      bool
+	}{
+		{"1.32", "1.32", true},
+		{"1.34.4", "1.34", true},
+		{"1.36.99-rc.1", "1.36", true},
+		{"1.31", "1.32", false},
+		{"1.37", "1.36", false},
+		{"0.36", "1.32", false},
+		{"2.0", "1.36", false},
+		{"1.999999", "1.36", false},
+	} {
+		reg, exact, err := ForVersion(version.MustParseGeneric(tc.kube))
+		if err != nil {
+			t.Fatalf("ForVersion(%s): %v", tc.kube, err)
+		}
+		if got := reg.Version().String(); got != tc.want || exact != tc.exact {
+			t.Errorf("ForVersion(%s) = %s, %t; want %s, %t", tc.kube, got, exact, tc.want, tc.exact)
+		}
+	}
+	if reg, exact, err := ForVersion(nil); reg != nil || exact || err == nil {
+		t.Errorf("ForVersion(nil) = %v, %t, %v; want nil, false and an error", reg, exact, err)
+	}
+}
+
+// Each gate of each version must look the same through component-base.
+func TestFeatureGateAgrees(t *testing.T) {
+	for _, v := range Versions() {
+		reg := registryOf(t, v.Minor())
+		fg := reg.FeatureGate()
+		if got := fg.EmulationVersion(); !got.EqualTo(v) {
+			t.Errorf("%s: FeatureGate emulates %s", v, got)
+		}
+		all, requires := fg.GetAll(), fg.Dependencies()
+		if got, want := len(all), len(reg.Gates()); got != want {
+			t.Errorf("%s: FeatureGate knows %d gates, want %d", v, got, want)
+		}
+		for _, g := range reg.Gates() {
+			name := featuregate.Feature(g.Name)
+			spec := all[name]
+			if stageText(spec) != g.Stage || spec.Default != g.Default || spec.LockToDefault != g.Locked {
+				t.Errorf("%s: %s is %+v, want the state of %+v", v, name, spec, g)
+			}
+			if got := fg.Enabled(name); got != g.Default {
+				t.Errorf("%s: %s starts as %t, want %t", v, name, got, g.Default)
+			}
+			err := reg.FeatureGate().SetFromMap(map[string]bool{g.Name: !g.Default})
+			if locked := err != nil && strings.Contains(err.Error(), "feature is locked"); locked != g.Locked {
+				t.Errorf("%s: setting %s to %t: %v; want it locked: %t", v, name, !g.Default, err, g.Locked)
+			}
+			var needs []string
+			for _, f := range requires[name] {
+				needs = append(needs, string(f))
+			}
+			if diff := cmp.Diff(g.Requires, needs); diff != "" {
+				t.Errorf("%s: what %s needs (-registry +FeatureGate):\n%s", v, name, diff)
+			}
+		}
+	}
+}
+
+func TestFeatureGateIsNew(t *testing.T) {
+	reg := registryOf(t, 36)
+	if err := reg.FeatureGate().Set("MemoryQoS=true"); err != nil {
+		t.Fatal(err)
+	}
+	if reg.FeatureGate().Enabled("MemoryQoS") {
+		t.Error("MemoryQoS is on in a second FeatureGate, want it off: only the first one was set")
+	}
+}
+
+func TestFeatureGateChecksNeeds(t *testing.T) {
+	err := registryOf(t, 36).FeatureGate().Set("UnknownVersionInteroperabilityProxy=true,APIServerIdentity=false")
+	if want := "depends on features that are disabled"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an error with %q", err, want)
+	}
+}
+
+// Since is never later than the registry, nor than any version in the specs.
+func TestSince(t *testing.T) {
+	for _, v := range Versions() {
+		for _, g := range registryOf(t, v.Minor()).Gates() {
+			since, err := version.ParseMajorMinor(g.Since)
+			if err != nil || since.GreaterThan(v) || since.Minor() == 0 {
+				t.Errorf("%s: %s is there since %q, %v; want 1.1 to %s", v, g.Name, g.Since, err, v)
+				continue
+			}
+			for _, s := range g.Specs {
+				if s.Version.Minor() != 0 && s.Version.LessThan(since) {
+					t.Errorf("%s: %s is there since %s but has a spec of %s", v, g.Name, since, s.Version)
+				}
+			}
+		}
+	}
+}
+
+func TestRemoved(t *testing.T) {
+	for _, tc := range []struct{ name, kube, want string }{
+		{"UserNamespacesPodSecurityStandards", "1.36", "1.35"},
+		{"UserNamespacesPodSecurityStandards", "1.35.4", "1.35"},
+		{"UserNamespacesPodSecurityStandards", "1.99", "1.35"},
+		{"UserNamespacesPodSecurityStandards", "1.34", ""}, // still there
+		{"MemoryQoS", "1.36", ""},
+		{"NoSuchGate", "1.36", ""},
+		{"UserNamespacesPodSecurityStandards", "1.1", ""},
+		{"", "1.36", ""},
+	} {
+		since, ok := Removed(tc.name, version.MustParseGeneric(tc.kube))
+		got := ""
+		if ok {
+			got = since.String()
+		}
+		if got != tc.want {
+			t.Errorf("Removed(%s, %s) = %q, want %q", tc.name, tc.kube, got, tc.want)
+		}
+	}
+	if since, ok := Removed("MemoryQoS", nil); ok {
+		t.Errorf("Removed(MemoryQoS, nil) = %v, want none", since)
+	}
+}
+
+// The files must be the YAML that they look like: a real parser has to find
+// what decode finds.
+func TestFilesAreYAML(t *testing.T) {
+	for _, v := range Versions() {
+		data, err := assets.FS.ReadFile("gates/kubernetes-" + v.String() + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			GeneratedFrom string
+			Gates         map[string]struct {
+				Since                       string
+				Specs, Components, Requires []string
+				OpenShift                   bool
+			}
+		}
+		if err := yaml.UnmarshalStrict(data, &file); err != nil {
+			t.Fatalf("%s: %v", v, err)
+		}
+		reg := registryOf(t, v.Minor())
+		if file.GeneratedFrom != reg.Source() || len(file.Gates) != len(reg.Gates()) {
+			t.Errorf("%s: YAML has %d gates of %s, the registry %d of %s",
+				v, len(file.Gates), file.GeneratedFrom, len(reg.Gates()), reg.Source())
+		}
+		for _, g := range reg.Gates() {
+			y := file.Gates[g.Name]
+			var specs, components []string
+			for _, s := range g.Specs {
+				specs = append(specs, specText(s))
+			}
+			for _, c := range g.Components {
+				components = append(components, string(c))
+			}
+			got := []any{g.Since, specs, components, g.Requires, g.OpenShift}
+			want := []any{y.Since, y.Specs, y.Components, y.Requires, y.OpenShift}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s (-YAML +registry):\n%s", v, g.Name, diff)
+			}
+		}
+	}
+}
+
+func specText(s featuregate.FeatureSpec) string {
+	words := []string{s.Version.String(), stageText(s), "off"}
+	if s.Default {
+		words[2] = "on"
+	}
+	if s.LockToDefault {
+		words = append(words, "locked")
+	}
+	if s.MinCompatibilityVersion != nil {
+		words = append(words, "min-compatibility="+s.MinCompatibilityVersion.String())
+	}
+	return strings.Join(words, " ")
+}
+
+func TestGatesAreSortedAndOwn(t *testing.T) {
+	reg := registryOf(t, 36)
+	gates := reg.Gates()
+	if !slices.IsSortedFunc(gates, func(a, b Gate) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("Gates is not sorted by name")
+	}
+	gates[0].Name = "changed"
+	if got := reg.Gates()[0].Name; got == "changed" {
+		t.Error("a change to the result of Gates reached the registry")
+	}
+}
+
+// BenchmarkLoad is what a start pays once: decoding and checking one registry.
+func BenchmarkLoad(b *testing.B) {
+	kube := version.MajorMinor(1, 36)
+	data, err := assets.FS.ReadFile("gates/kubernetes-1.36.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := newRegistry(kube, string(data)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecode is the part of BenchmarkLoad that depends on the file format.
+func BenchmarkDecode(b *testing.B) {
+	data, err := assets.FS.ReadFile("gates/kubernetes-1.36.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := decode(string(data)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFeatureGate(b *testing.B) {
+	kube := version.MajorMinor(1, 36)
+	b.ReportAllocs()
+	for b.Loop() {
+		reg, _, err := ForVersion(kube)
+		if err != nil {
+			b.Fatal(err)
+		}
+		reg.FeatureGate()
+	}
+}
