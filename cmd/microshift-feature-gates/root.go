@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
+	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
+)
+
+// The exit codes; 0 is fine.
+const (
+	exitRejected = 1 // the configuration is rejected
+	exitUsage    = 2 // wrong usage
+	exitFailed   = 3 // the work could not be done
+	exitLocked   = 4 // stopped by the lock
+)
+
+// exitError ends the command with a code. Its error is printed unless nil.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usageError is a mistake on the command line.
+func usageError(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// app holds the global flags and where the output goes.
+type app struct {
+	stdout, stderr io.Writer
+
+	root, version, policy string
+	output                string
+	logFormat, logLevel   string
+	color                 string
+}
+
+// run executes the command and returns its exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr}
+	cmd := a.command()
+	cmd.SetArgs(args)
+	err := cmd.Execute()
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) { // cobra's own errors are about flags and arguments
+		exit = &exitError{exitUsage, err}
+	}
+	if exit.err != nil {
+		for _, line := range strings.Split(exit.err.Error(), "\n") {
+			fmt.Fprintf(stderr, "microshift-feature-gates: %s\n", line)
+		}
+	}
+	if exit.code == exitUsage {
+		fmt.Fprintln(stderr, "Run 'microshift-feature-gates --help' for usage.")
+	}
+	return exit.code
+}
+
+func (a *app) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "microshift-feature-gates",
+		Short: "Check, explain and apply the Kubernetes feature gates of a MicroShift device",
+		Long: `Check, explain and apply the Kubernetes feature gates that a MicroShift device
+is configured with, in /etc/microshift/config.yaml and /etc/microshift/config.d.
+
+Feature gates are for development and test systems, never for production.
+
+Exit codes: 0 fine, 1 the configuration is rejected, 2 wrong usage, 3 the work
+could not be done, 4 stopped by the lock.`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+		Args:              cobra.NoArgs,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetOut(a.stdout)
+	cmd.SetErr(a.stderr)
+	f := cmd.PersistentFlags()
+	f.StringVar(&a.root, "root", "/", "`DIR` that goes before every path: a mounted image or an unpacked sosreport")
+	f.StringVar(&a.version, "microshift-version", "", "running `VERSION` of MicroShift (default: ask microshift on the PATH)")
+	f.StringVar(&a.policy, "upgrade-policy", "none", "version changes that a lock lets through: none or z-stream")
+	f.StringVarP(&a.output, "output", "o", "text", "format of results: text, json or yaml")
+	f.StringVar(&a.logFormat, "log-format", "text", "format of logs: text or json")
+	f.StringVar(&a.logLevel, "log-level", "info", "least severe log entries that are shown: error, warn, info or debug")
+	f.StringVar(&a.color, "color", "auto", "colour in texts: auto, always or never")
+	cmd.AddCommand(
+		a.prestartCommand(), a.validateCommand(), a.showCommand(), a.flagsCommand(),
+		a.lockCommand(), a.versionCommand(),
+	)
+	return cmd
+}
+
+// checkFlags checks the global flags that are chosen from a list.
+func (a *app) checkFlags() error {
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"output", a.output, []string{"text", "json", "yaml"}},
+		{"log-format", a.logFormat, []string{"text", "json"}},
+		{"log-level", a.logLevel, []string{"error", "warn", "info", "debug"}},
+		{"color", a.color, []string{"auto", "always", "never"}},
+	} {
+		if !slices.Contains(f.allowed, f.value) {
+			return usageError("--%s %q: want one of %s", f.name, f.value, strings.Join(f.allowed, ", "))
+		}
+	}
+	if info, err := os.Stat(a.root); err != nil {
+		return &exitError{exitFailed, fmt.Errorf("--root: %w", err)}
+	} else if !info.IsDir() {
+		return usageError("--root %s: not a directory", a.root)
+	}
+	return nil
+}
+
+// options returns the options of a start from the global flags.
+func (a *app) options() (startup.Options, error) {
+	policy, err := lock.ParsePolicy(a.policy)
+	if err != nil {
+		return startup.Options{}, usageError("--upgrade-policy: %w", err)
+	}
+	running, err := a.runningVersion()
+	if err != nil {
+		return startup.Options{}, err
+	}
+	o := startup.DefaultOptions(a.root, running)
+	o.Policy = policy
+	return o, nil
+}
+
+// runningVersion returns the version of the flag, or else MicroShift's own word.
+func (a *app) runningVersion() (lock.Version, error) {
+	if a.version != "" {
+		v, err := lock.ParseVersion(a.version)
+		if err != nil {
+			return v, usageError("--microshift-version: %w", err)
+		}
+		return v, nil
+	}
+	if a.root != "/" {
+		return lock.Version{}, &exitError{exitUsage, errors.New("--root needs --microshift-version: the microshift of this host is not that of the directory")}
+	}
+	v, err := askMicroShift()
+	if err != nil {
+		return v, &exitError{exitFailed, fmt.Errorf("cannot tell the running version: %w; give it with --microshift-version", err)}
+	}
+	return v, nil
+}
+
+// askMicroShift runs microshift version -o json.
+func askMicroShift() (lock.Version, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "microshift", "version", "-o", "json").Output()
+	if err != nil {
+		return lock.Version{}, fmt.Errorf("microshift version -o json: %w", err)
+	}
+	var answer struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return lock.Version{}, fmt.Errorf("microshift version -o json: %w", err)
+	}
+	return lock.ParseVersion(answer.GitVersion)
+}
+
+// colorful reports whether texts that go to w are coloured.
+func (a *app) colorful(w io.Writer) bool {
+	switch a.color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS) // only a terminal has settings
+	return err == nil
+}

@@ -1,0 +1,24 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
+)
+
+// ReadFiles reads the named files of this host in the order given, with the
+// limits of Read. The list and the error are as those of Read; a file that is
+// missing is an error here.
+func ReadFiles(names ...string) ([]File, diag.List, error) {
+	var r reader
+	for _, name := range names {
+		before, problems := len(r.files), len(r.diags)+len(r.errs)
+		r.file(name)
+		if len(r.files) == before && len(r.diags)+len(r.errs) == problems {
+			r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", printable(name), fs.ErrNotExist))
+		}
+	}
+	return r.files, r.diags, errors.Join(r.errs...)
+}

@@ -1,0 +1,138 @@
+package startup
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/config"
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
+	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
+)
+
+// log gives the account of a start, always in this order: version, files,
+// section, flags, lock, problems, and why the start fails.
+func (out *Outcome) log(err error) {
+	log := out.Options.Log
+	version := log.WithField("microshift", out.Options.Version.String())
+	if out.Result != nil {
+		version = version.WithField("kubernetes", out.Result.Registry().Version().String())
+	}
+	version.Info("checking feature gates")
+	if len(out.Files) == 0 {
+		log.Infof("no configuration: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
+	}
+	for _, f := range out.Files {
+		log.WithField("file", f.Name).Info("read configuration file")
+	}
+	out.logSection()
+	if err == nil {
+		out.logFlags()
+	}
+	out.logLock()
+	for _, d := range out.Diagnostics {
+		logDiagnostic(log, d)
+	}
+	if err != nil {
+		out.logFailure(err)
+	}
+}
+
+func (out *Outcome) logSection() {
+	log, fg := out.Options.Log, out.Config.FeatureGates
+	if fg.FeatureSet.V == gates.Default {
+		log.Info("no feature set is configured")
+	} else {
+		log.WithFields(logrus.Fields{"featureSet": fg.FeatureSet.V, "from": fg.FeatureSet.Origin.Pos.String()}).
+			Warn("a feature set is configured; feature gates are for development and test systems, never for production")
+	}
+	for _, list := range []config.Names{fg.CustomNoUpgrade.Enabled, fg.CustomNoUpgrade.Disabled, fg.Exceptions.Enabled, fg.Exceptions.Disabled} {
+		for _, name := range list.V {
+			log.WithFields(logrus.Fields{"gate": name.V, "path": name.Origin.Path, "from": name.Origin.Pos.String()}).Info("configured feature gate")
+		}
+	}
+	if out.Result == nil {
+		return
+	}
+	if n := len(out.Result.Unrecognized); n > 0 {
+		log.WithField("count", n).Info("gates of the feature set that only OpenShift's own components know are left out")
+	}
+	for _, s := range out.Result.Skipped {
+		log.WithFields(logrus.Fields{"gate": s.Name, "reason": s.Why}).Info("a gate of the feature set can't be set and is left out")
+	}
+}
+
+func (out *Outcome) logFlags() {
+	for _, c := range gates.Components() {
+		out.Options.Log.WithFields(logrus.Fields{"component": string(c), "flag": out.Result.Flag(c)}).Info("feature gates of component")
+	}
+}
+
+func (out *Outcome) logLock() {
+	log := out.Options.Log
+	if out.Lock.Unusable != nil {
+		return // a diagnostic says so
+	}
+	if l := out.Lock.Lock; l != nil && out.Lock.Verdict.Refused() {
+		log.WithFields(logrus.Fields{"lock": out.Lock.Path, "featureSet": l.FeatureSet, "version": l.Version.String()}).Info("this device is locked")
+	} else {
+		entry := log.WithField("lock", out.Lock.Path)
+		if out.Lock.Verdict.Next != nil && !out.configurationRejected() {
+			entry.Warn(out.Lock.Verdict.Summary(out.Lock.Path))
+		} else {
+			entry.Info(out.Lock.Verdict.Summary(out.Lock.Path))
+		}
+	}
+	if l := out.Lock.Current(); l != nil {
+		for _, e := range l.History {
+			log.WithFields(logrus.Fields{"time": e.Time, "version": e.Version, "change": e.Change}).Info("lock history")
+		}
+	}
+}
+
+func logDiagnostic(log logrus.FieldLogger, d diag.Diagnostic) {
+	fields := logrus.Fields{"code": d.Code}
+	if at := d.Pos.String(); at != "" {
+		fields["at"] = at
+	}
+	if d.Path != "" {
+		fields["path"] = d.Path
+	}
+	if d.Hint != "" {
+		fields["hint"] = d.Hint
+	}
+	var also []string
+	for _, p := range d.Related {
+		also = append(also, p.String())
+	}
+	if len(also) > 0 {
+		fields["see"] = strings.Join(also, ", ")
+	}
+	if d.Severity == diag.Error {
+		log.WithFields(fields).Error(d.Message)
+	} else {
+		log.WithFields(fields).Warn(d.Message)
+	}
+}
+
+// logFailure ends the account: what stops the start comes last, where
+// systemctl status shows it.
+func (out *Outcome) logFailure(err error) {
+	log := out.Options.Log
+	refusal := new(Refusal)
+	if !errors.As(err, &refusal) {
+		log.Error("MicroShift does not start: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+		return
+	}
+	if refusal.ByLock {
+		for line := range strings.Lines(refusal.Text) {
+			if line = strings.TrimRight(line, "\n"); line != "" {
+				log.Error(line)
+			}
+		}
+	} else if l := out.Lock.Lock; l != nil {
+		log.Errorf("the lock %s holds feature set %q since MicroShift %s: it must stay configured", out.Lock.Path, l.FeatureSet, l.Version)
+	}
+	log.Error("MicroShift does not start: " + refusal.Error())
+}
