@@ -60,8 +60,9 @@ type decoder struct {
 }
 
 func (d *decoder) gate(line string) (Gate, error) {
-	name, rest, ok := strings.Cut(strings.TrimPrefix(line, "  "), ": {since: \"")
-	if !ok || name == "" || len(line) == len(name)+len(rest) {
+	name, rest, ok := strings.Cut(line, ": {since: \"")
+	name, indented := strings.CutPrefix(name, "  ")
+	if !ok || !indented || name == "" {
 		return Gate{}, errors.New("not a gate")
 	}
 	g := Gate{Name: name}

@@ -30,7 +30,7 @@ func TestDecode(t *testing.T) {
 func TestDecodeErrors(t *testing.T) {
 	const good = `  A: {since: "1.2", specs: [1.2 alpha off], components: [kubelet]}`
 	for _, tc := range []struct{ replace, by, want string }{
-		{good, "", "missing"},
+		{good + "\n", "", "missing"},
 		{good, good + "\n" + good, "line 5: A is not sorted"},
 		{good, good + "\n\n", "line 5: not a gate"},
 		{"generatedFrom: here\n", "", "generatedFrom"},

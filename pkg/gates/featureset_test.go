@@ -17,10 +17,10 @@ func TestFeatureSet(t *testing.T) {
 		{"ServiceAccountTokenNodeBinding", true, true, true},
 		{"StoragePerformantSecurityPolicy", true, true, true},
 		{"VolumeGroupSnapshot", false, true, true},
-		{"UpgradeStatus", false, true, true},
-		{"EventedPLEG", false, false, true},
-		{"ClientsAllowCBOR", false, false, true},
-		{"ClusterAPIInstall", false, false, true},
+		{"UpgradeStatus", true, true, true},
+		{"ClusterUpdatePreflight", false, false, true},
+		{"ConfidentialCluster", false, false, true},
+		{"EventedPLEG", false, false, false},
 	} {
 		for name, want := range map[string]bool{Default: tc.def, TechPreviewNoUpgrade: tc.techPreview, DevPreviewNoUpgrade: tc.dev} {
 			set, err := FeatureSet(name, 4)
@@ -31,6 +31,24 @@ func TestFeatureSet(t *testing.T) {
 			if enabled != want || disabled == want {
 				t.Errorf("set %q: %s enabled: %t, disabled: %t; want enabled: %t", name, tc.gate, enabled, disabled, want)
 			}
+		}
+	}
+}
+
+// The numbers are those of FeatureSets(4, SelfManaged, set) in openshift/api's
+// package features, where 5 gives the same.
+func TestFeatureSetSizes(t *testing.T) {
+	for name, want := range map[string][2]int{
+		Default:              {33, 92},
+		TechPreviewNoUpgrade: {104, 21},
+		DevPreviewNoUpgrade:  {114, 11},
+	} {
+		set, err := FeatureSet(name, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{len(set.Enabled), len(set.Disabled)}; got != want {
+			t.Errorf("set %q enables and disables %d gates, want %d", name, got, want)
 		}
 	}
 }

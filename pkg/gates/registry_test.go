@@ -108,9 +108,9 @@ func TestGate(t *testing.T) {
 	}{
 		{36, "NodeLogQuery", &state{Stage: "ga", Default: true, Locked: true}},
 		{36, "UserNamespacesSupport", &state{Stage: "ga", Default: true, Locked: true}},
-		{36, "ProcMountType", &state{Stage: "ga", Default: true, Locked: true}},
+		{36, "ProcMountType", &state{Stage: "ga", Default: true, Locked: true, Requires: []string{"UserNamespacesSupport"}}},
 		{36, "MemoryQoS", &state{Stage: "alpha"}},
-		{36, "UnknownVersionInteroperabilityProxy", &state{Stage: "alpha", Requires: []string{"APIServerIdentity"}}},
+		{36, "UnknownVersionInteroperabilityProxy", &state{Stage: "beta", Default: true, Requires: []string{"APIServerIdentity"}}},
 		{36, "RouteExternalCertificate", &state{Stage: "alpha", OpenShift: true}},
 		{36, "MinimumKubeletVersion", &state{Stage: "alpha", OpenShift: true}},
 		{36, "StoragePerformantSecurityPolicy", &state{Stage: "alpha", OpenShift: true}},

@@ -45,7 +45,7 @@ func TestDistance(t *testing.T) {
 		{"ca", "abc", 3}, // optimal string alignment; 2 if a swapped pair could be edited again
 	} {
 		for _, pair := range [][2]string{{tc.a, tc.b}, {tc.b, tc.a}} {
-			if got := distance(pair[0], pair[1]); got != tc.want {
+			if got := distance(pair[0], pair[1], 10); got != tc.want {
 				t.Errorf("distance(%q, %q) = %d, want %d", pair[0], pair[1], got, tc.want)
 			}
 		}
