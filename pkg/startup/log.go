@@ -2,6 +2,7 @@ package startup
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sirupsen/logrus"
@@ -32,6 +33,9 @@ func (out *Outcome) log(err error) {
 	}
 	out.logLock()
 	for _, d := range out.Diagnostics {
+		if d.Severity == diag.Error && slices.Contains(lockCodes, d.Code) {
+			continue // logFailure tells that in full
+		}
 		logDiagnostic(log, d)
 	}
 	if err != nil {
@@ -44,12 +48,12 @@ func (out *Outcome) logSection() {
 	if fg.FeatureSet.V == gates.Default {
 		log.Info("no feature set is configured")
 	} else {
-		log.WithFields(logrus.Fields{"featureSet": fg.FeatureSet.V, "from": fg.FeatureSet.Origin.Pos.String()}).
+		log.WithFields(logrus.Fields{"featureSet": fg.FeatureSet.V, "at": fg.FeatureSet.Origin.Pos.String()}).
 			Warn("a feature set is configured; feature gates are for development and test systems, never for production")
 	}
 	for _, list := range []config.Names{fg.CustomNoUpgrade.Enabled, fg.CustomNoUpgrade.Disabled, fg.Exceptions.Enabled, fg.Exceptions.Disabled} {
 		for _, name := range list.V {
-			log.WithFields(logrus.Fields{"gate": name.V, "path": name.Origin.Path, "from": name.Origin.Pos.String()}).Info("configured feature gate")
+			log.WithFields(logrus.Fields{"gate": name.V, "path": name.Origin.Path, "at": name.Origin.Pos.String()}).Info("configured feature gate")
 		}
 	}
 	if out.Result == nil {

@@ -26,13 +26,16 @@ type Refusal struct {
 	Text string
 }
 
-// Error returns the first reason on one line.
+// Error returns the first reason on one line, with what to do about it.
 func (r *Refusal) Error() string {
 	errs := r.Diagnostics.Errors()
 	first := errs[0]
-	text := first.String()
-	if first.Hint != "" && !r.ByLock {
-		text += ": " + first.Hint
+	text := first.Message
+	if !r.ByLock {
+		text = first.String()
+		if first.Hint != "" {
+			text += ": " + first.Hint
+		}
 	}
 	if more := len(errs) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
