@@ -3,6 +3,12 @@ package gates
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/component-base/featuregate"
+	"sigs.k8s.io/yaml"
+
+	"github.com/microshift-io/microshift-feature-gates/assets"
 )
 
 const head = "# comment\ngeneratedFrom: here\ngates:\n"
@@ -71,4 +77,60 @@ func FuzzDecode(f *testing.F) {
 			t.Error("no error and no gates")
 		}
 	})
+}
+
+// The files must be the YAML that they look like: a real parser has to find
+// what decode finds.
+func TestFilesAreYAML(t *testing.T) {
+	for _, v := range Versions() {
+		data, err := assets.FS.ReadFile("gates/kubernetes-" + v.String() + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			GeneratedFrom string
+			Gates         map[string]struct {
+				Since                       string
+				Specs, Components, Requires []string
+				OpenShift                   bool
+			}
+		}
+		if err := yaml.UnmarshalStrict(data, &file); err != nil {
+			t.Fatalf("%s: %v", v, err)
+		}
+		reg := registryOf(t, v.Minor())
+		if file.GeneratedFrom != reg.Source() || len(file.Gates) != len(reg.Gates()) {
+			t.Errorf("%s: YAML has %d gates of %s, the registry %d of %s",
+				v, len(file.Gates), file.GeneratedFrom, len(reg.Gates()), reg.Source())
+		}
+		for _, g := range reg.Gates() {
+			y := file.Gates[g.Name]
+			var specs, components []string
+			for _, s := range g.Specs {
+				specs = append(specs, specText(s))
+			}
+			for _, c := range g.Components {
+				components = append(components, string(c))
+			}
+			got := []any{g.Since, specs, components, g.Requires, g.OpenShift}
+			want := []any{y.Since, y.Specs, y.Components, y.Requires, y.OpenShift}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s (-YAML +registry):\n%s", v, g.Name, diff)
+			}
+		}
+	}
+}
+
+func specText(s featuregate.FeatureSpec) string {
+	words := []string{s.Version.String(), stageText(s), "off"}
+	if s.Default {
+		words[2] = "on"
+	}
+	if s.LockToDefault {
+		words = append(words, "locked")
+	}
+	if s.MinCompatibilityVersion != nil {
+		words = append(words, "min-compatibility="+s.MinCompatibilityVersion.String())
+	}
+	return strings.Join(words, " ")
 }

@@ -152,7 +152,7 @@ func newRegistry(kube *version.Version, data string) (*Registry, error) {
 	specs := make(map[featuregate.Feature]featuregate.VersionedSpecs, len(gates))
 	requires := map[featuregate.Feature][]featuregate.Feature{}
 	for _, g := range gates {
-		specs[featuregate.Feature(g.Name)] = g.Specs
+		specs[featuregate.Feature(g.Name)] = addable(g.Specs)
 		for _, name := range g.Requires {
 			f := featuregate.Feature(g.Name)
 			requires[f] = append(requires[f], featuregate.Feature(name))
@@ -176,6 +176,17 @@ func newRegistry(kube *version.Version, data string) (*Registry, error) {
 		gates[i].Locked = spec.LockToDefault
 	}
 	return &Registry{kube: kube, source: source, gates: gates, gate: fg}, nil
+}
+
+// addable returns specs in a form that AddVersioned accepts. It wants the state
+// before a gate that began as deprecated, which Kubernetes 1.32 did not state
+// yet. Any will do, since it is not in force in a version that has the gate.
+func addable(specs featuregate.VersionedSpecs) featuregate.VersionedSpecs {
+	if first := specs[0]; first.PreRelease == featuregate.Deprecated && first.Version.Minor() > 0 {
+		before := featuregate.FeatureSpec{Version: version.MajorMinor(1, 0), PreRelease: featuregate.GA, Default: !first.Default}
+		return append(featuregate.VersionedSpecs{before}, specs...)
+	}
+	return specs
 }
 
 // stageText returns spec's stage in lower case, and "ga" where component-base

@@ -8,10 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/component-base/featuregate"
-	"sigs.k8s.io/yaml"
-
-	"github.com/microshift-io/microshift-feature-gates/assets"
 )
 
 // registryOf returns the registry of Kubernetes 1.minor, which must be embedded.
@@ -206,59 +202,6 @@ func TestForVersion(t *testing.T) {
 	}
 }
 
-// Each gate of each version must look the same through component-base.
-func TestFeatureGateAgrees(t *testing.T) {
-	for _, v := range Versions() {
-		reg := registryOf(t, v.Minor())
-		fg := reg.FeatureGate()
-		if got := fg.EmulationVersion(); !got.EqualTo(v) {
-			t.Errorf("%s: FeatureGate emulates %s", v, got)
-		}
-		all, requires := fg.GetAll(), fg.Dependencies()
-		if got, want := len(all), len(reg.Gates()); got != want {
-			t.Errorf("%s: FeatureGate knows %d gates, want %d", v, got, want)
-		}
-		for _, g := range reg.Gates() {
-			name := featuregate.Feature(g.Name)
-			spec := all[name]
-			if stageText(spec) != g.Stage || spec.Default != g.Default || spec.LockToDefault != g.Locked {
-				t.Errorf("%s: %s is %+v, want the state of %+v", v, name, spec, g)
-			}
-			if got := fg.Enabled(name); got != g.Default {
-				t.Errorf("%s: %s starts as %t, want %t", v, name, got, g.Default)
-			}
-			err := reg.FeatureGate().SetFromMap(map[string]bool{g.Name: !g.Default})
-			if locked := err != nil && strings.Contains(err.Error(), "feature is locked"); locked != g.Locked {
-				t.Errorf("%s: setting %s to %t: %v; want it locked: %t", v, name, !g.Default, err, g.Locked)
-			}
-			var needs []string
-			for _, f := range requires[name] {
-				needs = append(needs, string(f))
-			}
-			if diff := cmp.Diff(g.Requires, needs); diff != "" {
-				t.Errorf("%s: what %s needs (-registry +FeatureGate):\n%s", v, name, diff)
-			}
-		}
-	}
-}
-
-func TestFeatureGateIsNew(t *testing.T) {
-	reg := registryOf(t, 36)
-	if err := reg.FeatureGate().Set("MemoryQoS=true"); err != nil {
-		t.Fatal(err)
-	}
-	if reg.FeatureGate().Enabled("MemoryQoS") {
-		t.Error("MemoryQoS is on in a second FeatureGate, want it off: only the first one was set")
-	}
-}
-
-func TestFeatureGateChecksNeeds(t *testing.T) {
-	err := registryOf(t, 36).FeatureGate().Set("UnknownVersionInteroperabilityProxy=true,APIServerIdentity=false")
-	if want := "depends on features that are disabled"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want an error with %q", err, want)
-	}
-}
-
 // Since is never later than the registry, nor than any version in the specs.
 func TestSince(t *testing.T) {
 	for _, v := range Versions() {
@@ -302,62 +245,6 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// The files must be the YAML that they look like: a real parser has to find
-// what decode finds.
-func TestFilesAreYAML(t *testing.T) {
-	for _, v := range Versions() {
-		data, err := assets.FS.ReadFile("gates/kubernetes-" + v.String() + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file struct {
-			GeneratedFrom string
-			Gates         map[string]struct {
-				Since                       string
-				Specs, Components, Requires []string
-				OpenShift                   bool
-			}
-		}
-		if err := yaml.UnmarshalStrict(data, &file); err != nil {
-			t.Fatalf("%s: %v", v, err)
-		}
-		reg := registryOf(t, v.Minor())
-		if file.GeneratedFrom != reg.Source() || len(file.Gates) != len(reg.Gates()) {
-			t.Errorf("%s: YAML has %d gates of %s, the registry %d of %s",
-				v, len(file.Gates), file.GeneratedFrom, len(reg.Gates()), reg.Source())
-		}
-		for _, g := range reg.Gates() {
-			y := file.Gates[g.Name]
-			var specs, components []string
-			for _, s := range g.Specs {
-				specs = append(specs, specText(s))
-			}
-			for _, c := range g.Components {
-				components = append(components, string(c))
-			}
-			got := []any{g.Since, specs, components, g.Requires, g.OpenShift}
-			want := []any{y.Since, y.Specs, y.Components, y.Requires, y.OpenShift}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: %s (-YAML +registry):\n%s", v, g.Name, diff)
-			}
-		}
-	}
-}
-
-func specText(s featuregate.FeatureSpec) string {
-	words := []string{s.Version.String(), stageText(s), "off"}
-	if s.Default {
-		words[2] = "on"
-	}
-	if s.LockToDefault {
-		words = append(words, "locked")
-	}
-	if s.MinCompatibilityVersion != nil {
-		words = append(words, "min-compatibility="+s.MinCompatibilityVersion.String())
-	}
-	return strings.Join(words, " ")
-}
-
 func TestGatesAreSortedAndOwn(t *testing.T) {
 	reg := registryOf(t, 36)
 	gates := reg.Gates()
@@ -367,46 +254,5 @@ func TestGatesAreSortedAndOwn(t *testing.T) {
 	gates[0].Name = "changed"
 	if got := reg.Gates()[0].Name; got == "changed" {
 		t.Error("a change to the result of Gates reached the registry")
-	}
-}
-
-// BenchmarkLoad is what a start pays once: decoding and checking one registry.
-func BenchmarkLoad(b *testing.B) {
-	kube := version.MajorMinor(1, 36)
-	data, err := assets.FS.ReadFile("gates/kubernetes-1.36.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := newRegistry(kube, string(data)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkDecode is the part of BenchmarkLoad that depends on the file format.
-func BenchmarkDecode(b *testing.B) {
-	data, err := assets.FS.ReadFile("gates/kubernetes-1.36.yaml")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := decode(string(data)); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkFeatureGate(b *testing.B) {
-	kube := version.MajorMinor(1, 36)
-	b.ReportAllocs()
-	for b.Loop() {
-		reg, _, err := ForVersion(kube)
-		if err != nil {
-			b.Fatal(err)
-		}
-		reg.FeatureGate()
 	}
 }

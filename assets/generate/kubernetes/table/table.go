@@ -45,7 +45,7 @@ func Print() {
 		}
 		gates[name] = g
 	}
-	// Kubernetes has dependencies of gates since 1.34 or so.
+	// Gates depend on each other since Kubernetes 1.35.
 	var table any = utilfeature.DefaultMutableFeatureGate
 	if t, ok := table.(interface {
 		Dependencies() map[featuregate.Feature][]featuregate.Feature
@@ -68,7 +68,7 @@ func stage(prerelease string) string {
 }
 
 // minCompatibility returns s.MinCompatibilityVersion as text, or "" where it
-// is nil or where, before Kubernetes 1.35, there is no such field.
+// is nil or, before Kubernetes 1.35, there is no such field.
 func minCompatibility(s featuregate.FeatureSpec) string {
 	field := reflect.ValueOf(s).FieldByName("MinCompatibilityVersion")
 	if !field.IsValid() || field.IsNil() {
