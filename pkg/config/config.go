@@ -64,6 +64,4 @@ type Config struct {
 	// Kubelet is kubelet.featureGates, which MicroShift passes on to the
 	// KubeletConfiguration: gate name to value. It is nil where absent.
 	Kubelet map[string]Value[bool]
-
-	root *node
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
@@ -36,42 +35,29 @@ type decoder struct {
 	diags diag.List
 }
 
-func (d *decoder) config(c *Config) {
-	d.misplaced(c.root)
-	if e := c.root.lookup(keyAPIServer); e != nil {
-		if e.value.kind != mapping {
-			d.wrongType(e.value, keyAPIServer, "a mapping", "")
-		} else {
-			d.apiServer(&c.FeatureGates, e.value)
-		}
+func (d *decoder) config(c *Config, root *node) {
+	d.misplaced(root)
+	if e := root.lookup(keyAPIServer); e != nil && e.value.kind != mapping {
+		d.wrongType(e.value, keyAPIServer, "a mapping", "write the settings below it, each as \"key: value\" and indented")
 	}
-	if e := c.root.lookup(keyKubelet).in(keyFeatureGates); e != nil {
+	if e := root.lookup(keyAPIServer).in(keyFeatureGates); e != nil {
+		c.FeatureGates = d.featureGates(e.value)
+	}
+	if e := root.lookup(keyKubelet).in(keyFeatureGates); e != nil {
 		c.Kubelet = d.kubelet(e.value)
 	}
 }
 
-// in returns the entry of a key below e, or nil.
-func (e *entry) in(key string) *entry {
-	if e == nil {
-		return nil
+func (d *decoder) featureGates(n *node) (fg FeatureGates) {
+	if n.kind != mapping {
+		d.wrongType(n, pathFeatureGates, "a mapping", sectionHint(n))
+		return fg
 	}
-	return e.value.lookup(key)
-}
-
-func (d *decoder) apiServer(fg *FeatureGates, n *node) {
-	e := n.lookup(keyFeatureGates)
-	if e == nil {
-		return
-	}
-	if e.value.kind != mapping {
-		d.wrongType(e.value, pathFeatureGates, "a mapping", "give it the keys "+strings.Join(sectionKeys, ", "))
-		return
-	}
-	for _, e := range e.value.entries {
+	for _, e := range n.entries {
 		path := join(pathFeatureGates, e.key)
 		switch e.key {
 		case keyFeatureSet:
-			fg.FeatureSet = d.text(e.value, path, "write one of the feature set names")
+			fg.FeatureSet = d.text(e.value, path, setHint(e.value))
 		case keyCustomNoUpgrade:
 			fg.CustomNoUpgrade = d.lists(e.value, path)
 		case keyExceptions:
@@ -82,14 +68,16 @@ func (d *decoder) apiServer(fg *FeatureGates, n *node) {
 			d.unknownKey(e, pathFeatureGates, sectionKeys)
 		}
 	}
+	return fg
 }
 
 func (d *decoder) lists(n *node, path string) (l Lists) {
-	if n.kind == null {
+	switch n.kind {
+	case null:
 		return l
-	}
-	if n.kind != mapping {
-		d.wrongType(n, path, "a mapping", "put the gates below it, in the lists enabled and disabled")
+	case mapping:
+	default:
+		d.wrongType(n, path, "a mapping", listsHint(n))
 		return l
 	}
 	for _, e := range n.entries {
@@ -105,104 +93,91 @@ func (d *decoder) lists(n *node, path string) (l Lists) {
 	return l
 }
 
-// names decodes a list of gate names, and those it replaced. A null is an
-// empty list.
+// names decodes a list of gate names, and those it replaced. A null is the
+// same as no list.
 func (d *decoder) names(n *node, path string) Names {
-	v := d.list(n, path)
-	for _, old := range n.replaced {
-		ignored := decoder{} // what is wrong with a replaced list does no harm
-		v.Replaced = append(v.Replaced, ignored.list(old, path))
-	}
-	return v
-}
-
-func (d *decoder) list(n *node, path string) Names {
-	v := Names{Origin: Origin{Pos: n.pos, Path: path}}
+	v := Names{Origin: Origin{Path: path}}
 	switch n.kind {
 	case null:
 	case sequence:
-		for i, item := range n.items {
-			itemPath := fmt.Sprintf("%s[%d]", path, i)
-			if name, ok := item.yamlValue().(string); ok && item.kind == scalar {
-				v.V = append(v.V, Value[string]{V: name, Origin: Origin{Pos: item.pos, Path: itemPath}})
-				continue
-			}
-			d.wrongType(item, itemPath, "a gate name", nameHint(item))
-		}
-	case mapping:
-		d.wrongType(n, path, "a list", "write the gates as list items: \"- "+firstKey(n, "GateName")+"\"")
+		v = d.list(n, path)
 	default:
-		d.wrongType(n, path, "a list", "write it as a list item: \"- "+printable(n.text)+"\"")
+		d.wrongType(n, path, "a list", namesHint(n))
+	}
+	for _, old := range n.replaced {
+		if old.kind == sequence {
+			ignored := decoder{} // what is wrong with a replaced list does no harm
+			v.Replaced = append(v.Replaced, ignored.list(old, path))
+		}
 	}
 	return v
 }
 
-// nameHint says how to write the name that a wrong list item seems to mean.
-func nameHint(item *node) string {
-	switch {
-	case item.kind == null:
-		return "remove the empty item, or write a name behind the dash"
-	case item.lookup("name") != nil:
-		return "write the bare name: \"- " + printable(item.lookup("name").value.text) + "\""
-	case item.kind == mapping:
-		return "write the bare name: \"- " + firstKey(item, "GateName") + "\"; the list already says whether it is enabled"
-	case item.kind == sequence:
-		return "write each name as an item of the outer list"
-	default:
-		return "write the name of a feature gate; booleans and numbers are none"
+// list decodes a sequence of gate names.
+func (d *decoder) list(n *node, path string) Names {
+	v := Names{Origin: Origin{Pos: n.pos, Path: path}}
+	for i, item := range n.items {
+		itemPath := fmt.Sprintf("%s[%d]", path, i)
+		if name, ok := item.scalarText(); ok {
+			v.V = append(v.V, Value[string]{V: name, Origin: Origin{Pos: item.pos, Path: itemPath}})
+			continue
+		}
+		d.wrongType(item, itemPath, "a gate name", nameHint(item))
 	}
+	return v
 }
 
-func firstKey(n *node, otherwise string) string {
-	if len(n.entries) == 0 {
-		return otherwise
-	}
-	return printable(n.entries[0].key)
-}
-
+// text decodes a string, and those it replaced. A null is the same as no value.
 func (d *decoder) text(n *node, path, hint string) Value[string] {
-	v := Value[string]{Origin: Origin{Pos: n.pos, Path: path}}
+	v := Value[string]{Origin: Origin{Path: path}}
 	if n.kind != null {
-		text, ok := n.yamlValue().(string)
-		if !ok || n.kind != scalar {
+		v.Origin.Pos = n.pos
+		text, ok := n.scalarText()
+		if !ok {
 			d.wrongType(n, path, "a string", hint)
 		}
 		v.V = text
 	}
 	for _, old := range n.replaced {
-		text, _ := old.yamlValue().(string)
-		v.Replaced = append(v.Replaced, Value[string]{V: text, Origin: Origin{Pos: old.pos, Path: path}})
+		if text, ok := old.scalarText(); ok {
+			v.Replaced = append(v.Replaced, Value[string]{V: text, Origin: Origin{Pos: old.pos, Path: path}})
+		}
 	}
 	return v
 }
 
 func (d *decoder) kubelet(n *node) map[string]Value[bool] {
 	if n.kind != mapping {
-		d.wrongType(n, pathKubelet, "a mapping of gate names to true or false", "write each gate as \"Name: true\" or \"Name: false\"")
+		d.wrongType(n, pathKubelet, "a mapping of gate names to true or false", kubeletHint(n))
 		return nil
 	}
 	gates := make(map[string]Value[bool], len(n.entries))
 	for _, e := range n.entries {
-		if !e.present() {
-			continue
-		}
 		path := join(pathKubelet, e.key)
-		on, ok := e.value.yamlValue().(bool)
-		if !ok {
+		on, ok := e.value.scalarBool()
+		switch {
+		case ok:
+			gates[e.key] = Value[bool]{V: on, Origin: Origin{Pos: e.value.pos, Path: path}}
+		case e.present():
 			d.wrongType(e.value, path, "true or false", "write true or false without quotes")
-			continue
 		}
-		gates[e.key] = Value[bool]{V: on, Origin: Origin{Pos: e.value.pos, Path: path}}
 	}
 	return gates
 }
 
+// wrongType reports a value of another type than wanted. It tells the value
+// only where it is in one of our sections, since others may hold secrets.
 func (d *decoder) wrongType(n *node, path, want, hint string) {
+	is := kindName(n)
+	if within(path, pathFeatureGates) || within(path, pathKubelet) {
+		is = describe(n)
+	}
 	d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Error, Code: "wrong-type", Pos: n.pos, Path: path,
-		Message: fmt.Sprintf("%s is %s, not %s", path, describe(n), want), Hint: hint})
+		Message: fmt.Sprintf("%s is %s, not %s", path, is, want), Hint: hint})
 }
 
-func describe(n *node) string {
+// kindName says what a value is without telling it.
+func kindName(n *node) string {
 	switch n.kind {
 	case null:
 		return "empty"
@@ -211,14 +186,27 @@ func describe(n *node) string {
 	case mapping:
 		return "a mapping"
 	}
-	switch v := n.yamlValue().(type) {
-	case nil:
-		return "empty"
+	switch n.scalarValue().(type) {
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number"
+	default:
+		return "a string"
+	}
+}
+
+// describe says what a value is, and tells a scalar.
+func describe(n *node) string {
+	if n.kind != scalar {
+		return kindName(n)
+	}
+	switch v := n.scalarValue().(type) {
 	case bool:
 		return fmt.Sprintf("the boolean %t", v)
 	case float64:
-		return "the number " + printable(n.text)
+		return "the number " + diag.Printable(n.text)
 	default:
-		return "the string " + quote(n.text)
+		return "the string " + diag.Quote(n.text)
 	}
 }

@@ -17,7 +17,7 @@ func ReadFiles(names ...string) ([]File, diag.List, error) {
 		before, problems := len(r.files), len(r.diags)+len(r.errs)
 		r.file(name)
 		if len(r.files) == before && len(r.diags)+len(r.errs) == problems {
-			r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", printable(name), fs.ErrNotExist))
+			r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.PrintableFile(name), fs.ErrNotExist))
 		}
 	}
 	return r.files, r.diags, errors.Join(r.errs...)

@@ -1,9 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
@@ -25,7 +24,7 @@ func (d *decoder) misplaced(root *node) {
 			d.wrongCase(e, root.lookup(keyAPIServer), "", keyAPIServer, diag.Error)
 		case strings.EqualFold(e.key, keyKubelet) && e.in(keyFeatureGates) != nil:
 			d.wrongCase(e, root.lookup(keyKubelet), "", keyKubelet, diag.Error)
-		case looksLike(e.key, keyFeatureGates), slices.ContainsFunc(sectionKeys, func(k string) bool { return looksLike(e.key, k) }):
+		case looksLike(e.key, keyFeatureGates), lookingLike(e.key, sectionKeys) != "":
 			d.misplacedKey(e, "")
 		case e.in(keyFeatureGates) != nil:
 			d.misplacedKey(e.in(keyFeatureGates), e.key)
@@ -36,27 +35,33 @@ func (d *decoder) misplaced(root *node) {
 func (d *decoder) misplacedInAPIServer(n *node) {
 	d.wrongCases(n, keyAPIServer, keyFeatureGates, diag.Error)
 	for _, e := range n.entries {
-		inSection := slices.ContainsFunc(slices.Concat(sectionKeys, listsKeys), func(k string) bool { return looksLike(e.key, k) })
 		nearly := looksLike(e.key, keyFeatureGates) && !strings.EqualFold(e.key, keyFeatureGates)
-		if e.present() && (inSection || nearly) {
+		if e.present() && (nearly || lookingLike(e.key, sectionKeys) != "" || lookingLike(e.key, listsKeys) != "") {
 			d.misplacedKey(e, keyAPIServer)
 		}
 	}
 }
 
+// misplacedKey reports a key that looks like one of ours, below parent.
 func (d *decoder) misplacedKey(e *entry, parent string) {
-	path := join(parent, e.key)
-	where := pathFeatureGates
-	if !looksLike(e.key, keyFeatureGates) {
-		where = join(pathFeatureGates, ourSpelling(e.key, slices.Concat(sectionKeys, listsKeys)...))
-	}
-	if slices.Contains(listsKeys, e.key) {
-		where = join(pathFeatureGates, keyCustomNoUpgrade+"."+e.key)
+	path, where := join(parent, e.key), pathFeatureGates
+	if key := lookingLike(e.key, sectionKeys); key != "" {
+		where = join(where, key)
+	} else if key := lookingLike(e.key, listsKeys); key != "" {
+		where = join(join(where, keyCustomNoUpgrade), key)
 	}
 	d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Warning, Code: "misplaced", Pos: e.pos, Path: path,
-		Message: fmt.Sprintf("nothing in %s applies: it belongs to %s", printable(path), where),
-		Hint:    "move it there; indentation decides to which key it belongs",
+		Message: fmt.Sprintf("nothing in %s applies: it belongs to %s", path, where),
+		Hint:    cmp.Or(spaceHint(e.key), "move it there; indentation decides to which key it belongs"),
 		Related: e.earlier})
+}
+
+// spaceHint explains a key with a space that YAML takes for a letter.
+func spaceHint(key string) string {
+	if !oddSpace.MatchString(key) {
+		return ""
+	}
+	return "the key has " + oddSpaceName(key) + ", which YAML takes for a letter; indent with ordinary spaces"
 }
 
 // wrongCases reports the keys of n that differ from want in case only.
@@ -89,47 +94,38 @@ func (d *decoder) unknownKey(e *entry, parent string, known []string) {
 	hint := "the keys here are " + strings.Join(known, ", ")
 	if near := nearest(e.key, known); near != "" {
 		hint = "write " + near
-	} else if slices.Contains(listsKeys, e.key) {
+	} else if key := lookingLike(e.key, listsKeys); key != "" {
 		hint = fmt.Sprintf("indent it below %s or %s", keyCustomNoUpgrade, keyExceptions)
-	} else if on, ok := e.value.yamlValue().(bool); ok && e.value.kind == scalar {
-		list := keyDisabled
-		if on {
-			list = keyEnabled
-		}
-		hint = fmt.Sprintf("gates are list items: with featureSet: CustomNoUpgrade, write customNoUpgrade: {%s: [%s]}", list, printable(e.key))
+	} else if on, ok := e.value.scalarBool(); ok {
+		var g gateNames
+		g.add(e.key, on)
+		hint = "gates are list items; with featureSet: CustomNoUpgrade, write customNoUpgrade: " + g.lists()
 	}
 	d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Error, Code: "unknown-key", Pos: e.pos, Path: join(parent, e.key),
-		Message: fmt.Sprintf("unknown key %s in %s", quote(e.key), parent), Hint: hint, Related: e.earlier})
+		Message: fmt.Sprintf("unknown key %s in %s", diag.Quote(e.key), parent),
+		Hint:    cmp.Or(spaceHint(e.key), hint),
+		Related: e.earlier})
 }
 
-// nearest returns the known key that a misspelled one most likely means: one
-// that differs in case, punctuation, a plural s, or by at most two edits.
+// nearest returns the known key that a misspelled one most likely means, or "".
 func nearest(key string, known []string) string {
-	best, bestDistance := "", 3
-	for _, k := range known {
-		if looksLike(key, k) {
-			return k
-		}
-		if dist := distance(strings.ToLower(key), strings.ToLower(k), bestDistance); dist < bestDistance {
-			best, bestDistance = k, dist
-		}
-	}
-	return best
+	return cmp.Or(lookingLike(key, known), diag.Nearest(key, known))
 }
 
-// ourSpelling returns the known key that looks like the given one, or the
-// given one.
-func ourSpelling(key string, known ...string) string {
+// lookingLike returns the first of the known keys that key looks like, or "".
+func lookingLike(key string, known []string) string {
 	for _, k := range known {
 		if looksLike(key, k) {
 			return k
 		}
 	}
-	return key
+	return ""
 }
 
-// looksLike compares keys without regard to case, punctuation and a plural s.
+// looksLike compares keys without regard to case, punctuation, spaces and a
+// plural s.
 func looksLike(key, known string) bool {
+	key = strings.TrimSpace(key)
 	return len(key) <= 2*len(known) && bare(key) == bare(known)
 }
 
@@ -141,44 +137,4 @@ func bare(key string) string {
 		return -1
 	}, strings.ToLower(key))
 	return strings.TrimSuffix(letters, "s")
-}
-
-// distance is the Levenshtein distance of a and b, or limit where it is not
-// less than that.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return min(row[len(b)], limit)
-}
-
-// quote returns text in quotes, on one line, shortened to 80 bytes.
-func quote(text string) string {
-	if len(text) > 80 {
-		text = text[:80] + "…"
-	}
-	return strconv.Quote(text)
-}
-
-// printable returns text as it is where that is harmless to print, else quoted.
-func printable(text string) string {
-	if q := quote(text); q != `"`+text+`"` {
-		return q
-	}
-	return text
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
@@ -17,25 +16,51 @@ import (
 // The result never is nil. Where a file can't be read as YAML, the list says
 // so and the result lacks that file.
 func Merge(files []File) (*Config, diag.List) {
-	c := &Config{root: &node{kind: mapping}}
-	m := merger{}
+	c := &Config{Files: make([]string, len(files))}
+	for i, f := range files {
+		c.Files[i] = f.Name
+	}
+	root, diags := mergeFiles(files)
+	d := decoder{diags: diags}
+	d.config(c, root)
+	d.diags.Sort()
+	return c, capped(d.diags)
+}
+
+// capped shortens an endless list, since one line can make half a million
+// problems. What is left has an Error if l has one.
+func capped(l diag.List) diag.List {
+	if len(l) <= maxDiagnostics {
+		return l
+	}
+	more := diag.Diagnostic{Severity: diag.Error, Code: "limit-problems", Pos: l[maxDiagnostics].Pos,
+		Message: fmt.Sprintf("%d more problems from here on are not listed", len(l)-maxDiagnostics),
+		Hint:    "solve those before first"}
+	return append(l[:maxDiagnostics:maxDiagnostics], more)
+}
+
+const maxDiagnostics = 10_000
+
+// mergeFiles returns the tree that the files make together, a mapping.
+func mergeFiles(files []File) (*node, diag.List) {
+	root := &node{kind: mapping}
+	budget := MaxValues
+	searches := 0
+	var m merger
 	for _, f := range files {
-		c.Files = append(c.Files, f.Name)
-		patch, diags := parse(f)
-		m.diags = append(m.diags, diags...)
-		if patch == nil {
+		doc := parse(f, &budget)
+		if doc.unknownAnchor != "" && searches < maxSearches {
+			searches++
+			relate(&doc.diags[len(doc.diags)-1], doc.unknownAnchor, files)
+		}
+		m.diags = append(m.diags, doc.diags...)
+		if doc.root == nil {
 			continue
 		}
-		if d, is := pastedObject(patch); is {
-			m.diags = append(m.diags, d)
-		}
-		m.merge(c.root, patch, "")
+		m.diags = append(m.diags, pastedObject(doc.root)...)
+		m.merge(root, doc.root, "")
 	}
-	relateAnchors(m.diags, files)
-	d := decoder{diags: m.diags}
-	d.config(c)
-	d.diags.Sort()
-	return c, d.diags
+	return root, m.diags
 }
 
 type merger struct {
@@ -50,11 +75,11 @@ func (m *merger) merge(dst, patch *node, path string) {
 		switch {
 		case cur == nil:
 			dst.add(e)
+		case e.value.kind == null && !cur.present():
 		case e.value.kind == null:
-			if cur.present() {
-				m.deleted(e, cur, join(path, e.key))
-			}
-			cur.value, cur.deleted = e.value, true
+			m.deleted(e, cur, join(path, e.key))
+			cur.supersede(e.value)
+			cur.deleted = true
 		default:
 			m.replace(cur, e, join(path, e.key))
 		}
@@ -70,9 +95,14 @@ func (m *merger) replace(cur, e *entry, path string) {
 		m.merge(old, e.value, path)
 		return
 	}
-	e.value.replaced = append(old.replaced, old)
-	old.replaced = nil
-	cur.value = e.value
+	cur.supersede(e.value)
+}
+
+// supersede gives the entry another value, which remembers the one before.
+func (e *entry) supersede(value *node) {
+	value.replaced = append(e.value.replaced, e.value)
+	e.value.replaced = nil
+	e.value = value
 }
 
 // deleted warns of a null that takes away what an earlier file had set in one
@@ -80,63 +110,56 @@ func (m *merger) replace(cur, e *entry, path string) {
 func (m *merger) deleted(by, old *entry, path string) {
 	lost := path
 	switch {
-	case (path == keyAPIServer || path == keyKubelet) && old.value.lookup(keyFeatureGates) != nil:
+	case (path == keyAPIServer || path == keyKubelet) && old.in(keyFeatureGates) != nil:
 		lost = join(path, keyFeatureGates)
 	case !within(path, pathFeatureGates) && !within(path, pathKubelet):
 		return
 	}
 	m.diags = append(m.diags, diag.Diagnostic{Severity: diag.Warning, Code: "null-deletes", Pos: by.pos, Path: path,
-		Message: fmt.Sprintf("this empty key deletes %s, which %s set", lost, old.pos.File),
+		Message: fmt.Sprintf("this empty key deletes %s, which %s sets", lost, diag.PrintableFile(old.pos.File)),
 		Hint:    "a key without a value is null, and null deletes; give it a value, or remove the key",
 		Related: []diag.Position{old.pos}})
 }
 
+// within reports whether path is a section or lies in it.
 func within(path, section string) bool {
-	return path == section || strings.HasPrefix(path, section+".")
+	rest, is := strings.CutPrefix(path, section)
+	return is && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
+// join returns the path of a key below another path. A key that is no plain
+// word is quoted in brackets.
 func join(path, key string) string {
+	if strings.ContainsFunc(key, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_'
+	}) {
+		return path + "[" + diag.Quote(key) + "]"
+	}
 	if path == "" {
 		return key
 	}
 	return path + "." + key
 }
 
-// pastedObject recognises an OpenShift FeatureGate object that was put into a
-// configuration file as it is.
-func pastedObject(n *node) (diag.Diagnostic, bool) {
-	kind, version := n.get("kind"), n.get("apiVersion")
-	if kind == nil || kind.value.text != "FeatureGate" ||
-		version == nil || !strings.HasPrefix(version.value.text, "config.openshift.io/") {
-		return diag.Diagnostic{}, false
+// pastedObject recognises an object of OpenShift or Kubernetes that was put
+// into a configuration file as it is.
+func pastedObject(n *node) diag.List {
+	kind, version := n.lookup("kind"), n.lookup("apiVersion")
+	if kind == nil || version == nil {
+		return nil
 	}
-	return diag.Diagnostic{Severity: diag.Warning, Code: "feature-gate-object", Pos: kind.pos, Path: "kind",
-		Message: "this file is an OpenShift FeatureGate object, and nothing in it applies",
-		Hint:    "move what is under its spec: to apiServer.featureGates, and remove apiVersion, kind and metadata"}, true
-}
-
-var anchorName = regexp.MustCompile(`^alias \*(\S+):`)
-
-// maxRelated is the number of aliases for which other files are searched, so
-// that the time stays linear in the number of files.
-const maxRelated = 10
-
-// relateAnchors adds to aliases without an anchor the places in other files
-// that define one of that name.
-func relateAnchors(diags diag.List, files []File) {
-	searched := 0
-	for i, d := range diags {
-		m := anchorName.FindStringSubmatch(d.Message)
-		if d.Code != "yaml-alias" || m == nil || searched == maxRelated {
-			continue
-		}
-		searched++
-		anchor := regexp.MustCompile(`(?m)(?:^|[\s\[,{])&` + regexp.QuoteMeta(m[1]) + `(?:\s|$)`)
-		for _, f := range files {
-			if at := anchor.FindIndex(f.Data); at != nil && f.Name != d.Pos.File {
-				src := source{name: f.Name, data: f.Data}
-				diags[i].Related = append(diags[i].Related, src.at(at[0]+strings.IndexByte(string(f.Data[at[0]:at[1]]), '&')))
-			}
-		}
+	d := diag.Diagnostic{Severity: diag.Warning, Pos: kind.pos, Path: "kind"}
+	switch group, _, _ := strings.Cut(version.value.text, "/"); {
+	case kind.value.text == "FeatureGate" && group == "config.openshift.io":
+		d.Code = "feature-gate-object"
+		d.Message = "this file is an OpenShift FeatureGate object, and nothing in it applies"
+		d.Hint = "move what is under its spec: to " + pathFeatureGates + ", and remove apiVersion, kind and metadata"
+	case kind.value.text == "KubeletConfiguration" && group == "kubelet.config.k8s.io":
+		d.Code = "kubelet-configuration-object"
+		d.Message = "this file is a KubeletConfiguration object, and nothing in it applies"
+		d.Hint = "move feature gates to " + pathFeatureGates + ", and other settings below kubelet: without apiVersion and kind"
+	default:
+		return nil
 	}
+	return diag.List{d}
 }

@@ -24,6 +24,7 @@ const (
 	MaxEntries    = 100_000  // directory entries of any name
 	MaxNesting    = 100      // levels of mappings and lists in one file
 	MaxAliasBytes = 1 << 20  // that the aliases of one file expand to
+	MaxValues     = 1 << 20  // mappings, lists and scalars of all files together
 )
 
 // Paths says where the configuration is.
@@ -89,7 +90,7 @@ func (r *reader) failed(name string, err error) {
 	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", printable(name), err))
+	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.Printable(name), err))
 }
 
 // HostPath returns where the file of a device path is on this host, with every

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,28 +10,47 @@ import (
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
 
+const bom = "\uFEFF" // the byte order mark, which counts as no column
+
 // source finds positions in the text of one file.
 type source struct {
 	name string
-	data []byte
-	offs []int // offset of each line's first byte; filled at first use
+	text string // without a byte order mark
+	offs []int  // offset of each line's first byte; filled at first use
 }
 
-// lines fills s.offs. A line ends as YAML 1.1 has it (section 4.2): LF, CR LF,
-// CR, NEL, LS or PS.
+func newSource(f File) *source {
+	return &source{name: f.Name, text: strings.TrimPrefix(string(f.Data), bom)}
+}
+
+// lineBreak returns the length of the line break at the beginning of text, 0
+// where there is none. YAML 1.1 (section 4.2) has LF, CR LF, CR, NEL, LS, PS.
+func lineBreak(text string) int {
+	for _, b := range [...]string{"\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		if strings.HasPrefix(text, b) {
+			return len(b)
+		}
+	}
+	return 0
+}
+
+// lines fills s.offs.
 func (s *source) lines() []int {
 	if s.offs != nil {
 		return s.offs
 	}
 	s.offs = []int{0}
-	for i := 0; i < len(s.data); i++ {
-		switch c := s.data[i]; {
-		case c == '\n',
-			c == '\r' && (i+1 == len(s.data) || s.data[i+1] != '\n'),
-			c == 0x85 && i > 0 && s.data[i-1] == 0xC2,                                       // NEL
-			(c == 0xA8 || c == 0xA9) && i > 1 && s.data[i-1] == 0x80 && s.data[i-2] == 0xE2: // LS, PS
-			s.offs = append(s.offs, i+1)
+	for i := 0; i < len(s.text); {
+		if c := s.text[i]; c != '\n' && c != '\r' && c != 0xC2 && c != 0xE2 {
+			i++
+			continue
 		}
+		if n := lineBreak(s.text[i:]); n > 0 {
+			i += n
+			s.offs = append(s.offs, i)
+			continue
+		}
+		i++
 	}
 	return s.offs
 }
@@ -42,55 +61,96 @@ func (s *source) line(i int) string {
 	if i < 1 || i > len(offs) {
 		return ""
 	}
-	end := len(s.data)
+	end := len(s.text)
 	if i < len(offs) {
 		end = offs[i]
 	}
-	text := strings.TrimPrefix(string(s.data[offs[i-1]:end]), "\uFEFF")
-	return strings.TrimRight(text, "\r\n\u0085\u2028\u2029")
+	return strings.TrimRight(s.text[offs[i-1]:end], "\r\n\u0085\u2028\u2029")
 }
 
 // at returns the position of the byte at an offset.
 func (s *source) at(offset int) diag.Position {
-	line := 0
-	for line < len(s.lines()) && s.offs[line] <= offset {
-		line++
+	line, found := slices.BinarySearch(s.lines(), offset)
+	if !found {
+		line-- // the line that begins before the offset
 	}
-	prefix := bytes.TrimPrefix(s.data[s.offs[line-1]:offset], []byte("\uFEFF"))
-	return diag.Position{File: s.name, Line: line, Column: utf8.RuneCount(prefix) + 1}
+	column := utf8.RuneCountInString(s.text[s.offs[line]:offset]) + 1
+	return diag.Position{File: s.name, Line: line + 1, Column: column}
 }
 
-// valuePosition returns where the value of a node begins: behind its anchor
-// and tag where those stand on the same line.
-func (s *source) valuePosition(y *yaml.Node) diag.Position {
-	p := diag.Position{File: s.name, Line: y.Line, Column: y.Column}
-	if y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 {
-		return p
+// column returns the position of a byte of line i, by its offset in that line.
+func (s *source) inLine(i, offset int) diag.Position {
+	return s.at(s.lines()[i-1] + offset)
+}
+
+// cursor walks over the text of a source, forwards only.
+type cursor struct {
+	rest         string
+	line, column int
+}
+
+// to moves to a position, as long as it lies ahead.
+func (c *cursor) to(line, column int) {
+	for c.rest != "" && (c.line < line || c.line == line && c.column < column) {
+		c.next()
 	}
-	runes := []rune(s.line(y.Line))
-	if y.Column > len(runes) {
-		return p
+}
+
+func (c *cursor) next() {
+	if n := lineBreak(c.rest); n > 0 {
+		c.rest = c.rest[n:]
+		c.line, c.column = c.line+1, 1
+		return
 	}
-	rest := string(runes[y.Column-1:])
-	column := y.Column
-	for rest != "" && (rest[0] == '&' || rest[0] == '!') {
-		word := rest
-		if end := strings.IndexAny(rest, " \t"); end >= 0 {
-			word = rest[:end]
+	_, size := utf8.DecodeRuneInString(c.rest)
+	c.rest = c.rest[size:]
+	c.column++
+}
+
+func (c *cursor) on(chars string) bool {
+	return c.rest != "" && strings.IndexByte(chars, c.rest[0]) >= 0
+}
+
+func (c *cursor) onSpace() bool { return c.on(" \t") || lineBreak(c.rest) > 0 }
+
+// skipProperties moves from an anchor or tag to the value that it belongs to.
+func (c *cursor) skipProperties() {
+	for c.on("&!") {
+		isAnchor := c.on("&")
+		for c.next(); c.rest != "" && !c.onSpace() && !(isAnchor && c.on(",]}?:%@`")); {
+			c.next()
 		}
-		behind := strings.TrimLeft(rest[len(word):], " \t")
-		column += utf8.RuneCountInString(rest) - utf8.RuneCountInString(behind)
-		rest = behind
+		for c.onSpace() || c.on("#") {
+			if comment := c.on("#"); comment {
+				for c.rest != "" && lineBreak(c.rest) == 0 {
+					c.next()
+				}
+				continue
+			}
+			c.next()
+		}
 	}
-	if rest != "" && rest[0] != '#' {
-		p.Column = column
+}
+
+// moveToValues changes the positions of the nodes below y from their anchors
+// and tags to their values. An empty value stays where its anchor or tag is.
+func moveToValues(s *source, y *yaml.Node) {
+	c := &cursor{rest: s.text, line: 1, column: 1}
+	var walk func(y *yaml.Node)
+	walk = func(y *yaml.Node) {
+		c.to(y.Line, y.Column)
+		isEmpty := y.Kind == yaml.ScalarNode && y.Value == "" && y.Style&^yaml.TaggedStyle == 0
+		if c.on("&!") && !isEmpty {
+			c.skipProperties()
+			y.Line, y.Column = c.line, c.column
+		}
+		for _, child := range y.Content {
+			walk(child)
+		}
 	}
-	return p
+	walk(y)
 }
 
 // Line returns the text of line i (from 1) of a file, as positions count
 // lines; empty where there is none.
-func (f File) Line(i int) string {
-	s := source{name: f.Name, data: f.Data}
-	return s.line(i)
-}
+func (f File) Line(i int) string { return newSource(f).line(i) }

@@ -5,41 +5,75 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
+	"reflect"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
 
-// parse returns the value of a file's only document: a mapping, or nil where
-// the file has no content. What is wrong with the file is in the list.
-func parse(f File) (*node, diag.List) {
-	src := &source{name: f.Name, data: f.Data}
-	if d, bad := checkEncoding(src); bad {
-		return nil, diag.List{d}
+// document is what a file says.
+type document struct {
+	root  *node // a mapping; nil where the file has no content or can't be read
+	diags diag.List
+	// unknownAnchor is the anchor that the last of diags misses, if any.
+	unknownAnchor string
+}
+
+// parse reads the only document of a file. It takes the values that it builds
+// off the budget.
+func parse(f File, budget *int) document {
+	src := newSource(f)
+	if d, bad := checkEncoding(src, f.Data); bad {
+		return document{diags: diag.List{d}}
 	}
 	docs, err := documents(f.Data)
-	if err != nil {
-		return nil, diag.List{syntaxError(src, err)}
-	}
 	switch {
+	case err != nil:
+		return syntaxError(src, err)
 	case len(docs) == 0 || len(docs) == 1 && isEmpty(docs[0]):
-		return nil, nil
+		return document{}
 	case len(docs) > 1:
-		return nil, diag.List{manyDocuments(src, docs)}
+		return document{diags: diag.List{manyDocuments(src, docs)}}
 	}
-	b := &builder{file: f.Name, src: src}
-	n := b.build(docs[0].Content[0])
-	if n != nil && n.kind != mapping {
-		return nil, append(b.diags, diag.Diagnostic{Severity: diag.Error, Code: "yaml-not-mapping", Pos: n.pos,
-			Message: "the file is not a mapping",
+	y := docs[0].Content[0]
+	if bytes.ContainsAny(f.Data, "&!") {
+		moveToValues(src, y)
+	}
+	b := &builder{src: src, budget: budget}
+	n := b.build(y)
+	switch {
+	case n == nil:
+	case n.kind != mapping:
+		b.report(y, diag.Diagnostic{Code: "yaml-not-mapping",
+			Message: "the file is " + kindName(n) + ", not a mapping",
 			Hint:    "begin the file with a key such as \"apiServer:\"; without one it would replace every earlier setting"})
+		n = nil
+	case len(b.diags) == 0 && unusual(f.Data) && !agrees(f.Data, n):
+		b.diags = diag.List{{Severity: diag.Error, Code: "yaml-unusual", Pos: diag.Position{File: f.Name},
+			Message: "MicroShift's YAML library does not accept the tags, anchors, aliases or directives of this file, or reads them differently",
+			Hint:    "write the values out, without !tags, &anchors, *aliases and %directives"}}
+		n = nil
 	}
-	return n, b.diags
+	return document{root: n, diags: b.diags}
+}
+
+// unusual reports whether a file may have tags, anchors, aliases, directives
+// or merge keys.
+func unusual(data []byte) bool {
+	return bytes.ContainsAny(data, "&*!%") || bytes.Contains(data, []byte("<<"))
+}
+
+// agrees reports whether sigs.k8s.io/yaml, which MicroShift reads its files
+// with, finds the same values in a file as we do. The two share a parser but
+// differ in what they make of tags, and we could not tell everything from the
+// nodes that we get, such as the tag "!".
+func agrees(data []byte, n *node) bool {
+	var theirs any
+	err := sigsyaml.Unmarshal(data, &theirs)
+	return err == nil && reflect.DeepEqual(theirs, n.value())
 }
 
 func isEmpty(doc *yaml.Node) bool {
@@ -47,9 +81,8 @@ func isEmpty(doc *yaml.Node) bool {
 		doc.Content[0].Tag == "!!null" && doc.Content[0].Value == ""
 }
 
-// documents parses at most two documents with content or position: more than
-// that makes no difference to the verdict. Trailing documents without content
-// are dropped, since nothing is lost with them.
+// documents returns the first document of a file, and the next one that has
+// content where there is one: a third makes no difference to the verdict.
 func documents(data []byte) (docs []*yaml.Node, err error) {
 	defer func() { // the library panics on a few malformed comments
 		if r := recover(); r != nil {
@@ -74,33 +107,33 @@ func documents(data []byte) (docs []*yaml.Node, err error) {
 func manyDocuments(src *source, docs []*yaml.Node) diag.Diagnostic {
 	pos := diag.Position{File: src.name, Line: docs[1].Line, Column: docs[1].Column}
 	return diag.Diagnostic{Severity: diag.Error, Code: "yaml-many-documents", Pos: pos,
-		Message: "a second YAML document begins here; only the first would be read",
+		Message: fmt.Sprintf("a second YAML document begins here, after the one in line %d; only the first would be read", docs[0].Line),
 		Hint:    "remove the \"---\" line and merge both into one document, or put the second one into a file of its own",
 		Related: []diag.Position{{File: src.name, Line: docs[0].Line, Column: docs[0].Column}}}
 }
 
 // checkEncoding finds text that is not UTF-8.
-func checkEncoding(src *source) (diag.Diagnostic, bool) {
+func checkEncoding(src *source, data []byte) (diag.Diagnostic, bool) {
 	d := diag.Diagnostic{Severity: diag.Error, Code: "encoding"}
-	if name := utf16Name(src.data); name != "" {
+	if name := utf16Name(data); name != "" {
 		d.Pos = diag.Position{File: src.name, Line: 1, Column: 1}
 		d.Message = "the file is " + name + ", not UTF-8"
 		d.Hint = "convert it: iconv -f " + name + " -t UTF-8"
 		return d, true
 	}
-	if utf8.Valid(src.data) {
+	if utf8.Valid(data) {
 		return d, false
 	}
 	offset := 0
-	for offset < len(src.data) {
-		r, size := utf8.DecodeRune(src.data[offset:])
+	for {
+		r, size := utf8.DecodeRuneInString(src.text[offset:])
 		if r == utf8.RuneError && size == 1 {
 			break
 		}
 		offset += size
 	}
 	d.Pos = src.at(offset)
-	d.Message = fmt.Sprintf("byte 0x%02X here is not UTF-8", src.data[offset])
+	d.Message = fmt.Sprintf("byte 0x%02X here is not UTF-8", src.text[offset])
 	d.Hint = "save the file as UTF-8"
 	return d, true
 }
@@ -117,113 +150,4 @@ func utf16Name(data []byte) string {
 		return "UTF-16BE"
 	}
 	return ""
-}
-
-var libraryLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-
-// syntaxError turns an error of the YAML library into a diagnostic.
-func syntaxError(src *source, err error) diag.Diagnostic {
-	line, problem := splitLine(err)
-	if fault, ok := faultLine(src, problem); ok {
-		line = fault
-	}
-	line = max(line, 1)
-	text := src.line(line)
-	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
-	d := diag.Diagnostic{Severity: diag.Error, Code: "yaml-syntax",
-		Pos:     diag.Position{File: src.name, Line: line, Column: utf8.RuneCountInString(indent) + 1},
-		Message: "this is not YAML: " + problem,
-		Hint:    "check indentation, quotes, brackets and colons in this line and the one before"}
-	if text == "" {
-		d.Pos.Column = 0
-	}
-	switch tab := strings.IndexByte(indent, '\t'); {
-	case tab >= 0:
-		d.Code, d.Pos.Column = "yaml-tab", tab+1
-		d.Message = "a tab indents this line; YAML allows only spaces"
-		d.Hint = "replace each tab by spaces"
-	case strings.HasPrefix(problem, "unknown anchor"):
-		return unknownAlias(src, problem)
-	case strings.Contains(problem, "control characters"):
-		if offset := bytes.IndexFunc(src.data, isControl); offset >= 0 {
-			d.Pos = src.at(offset)
-			r, _ := utf8.DecodeRune(src.data[offset:])
-			d.Message = fmt.Sprintf("control character %U is not allowed in YAML", r)
-			d.Hint = "remove it; the file may be binary or damaged"
-		}
-	case strings.Contains(problem, "exceeded max depth"):
-		d.Code = "limit-nesting"
-		d.Message = fmt.Sprintf("nested deeper than %d levels", MaxNesting)
-		d.Hint = "flatten the file; no MicroShift setting needs such depth"
-	}
-	return d
-}
-
-func isControl(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7F && r < 0xA0 && r != 0x85 ||
-		r == 0xFFFE || r == 0xFFFF
-}
-
-// splitLine takes the line number, 0 where there is none, off the library's text.
-func splitLine(err error) (line int, problem string) {
-	m := libraryLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
-	if m == nil {
-		return 0, err.Error()
-	}
-	line, _ = strconv.Atoi(m[1])
-	return line, m[2]
-}
-
-// faultLine looks for the line that breaks the file, since the library often
-// names the line where the surrounding mapping began: it halves the file until
-// the lines up to one parse, and those with the next one fail with the same
-// problem. It returns false where there is no such pair.
-func faultLine(src *source, problem string) (int, bool) {
-	offs := src.lines()
-	fails := func(lines int) bool {
-		end := len(src.data)
-		if lines < len(offs) {
-			end = offs[lines]
-		}
-		_, err := documents(src.data[:end])
-		if err == nil {
-			return false
-		}
-		_, p := splitLine(err)
-		return p == problem
-	}
-	good, bad := 0, len(offs)
-	for bad-good > 1 {
-		if mid := (good + bad) / 2; fails(mid) {
-			bad = mid
-		} else {
-			good = mid
-		}
-	}
-	return bad, fails(bad)
-}
-
-// unknownAlias reports an alias whose anchor is not in the same file.
-func unknownAlias(src *source, problem string) diag.Diagnostic {
-	name := ""
-	if parts := strings.Split(problem, "'"); len(parts) == 3 {
-		name = parts[1]
-	}
-	return diag.Diagnostic{Severity: diag.Error, Code: "yaml-alias", Pos: findAlias(src, name),
-		Message: fmt.Sprintf("alias *%s: this file has no anchor &%s before it", name, name),
-		Hint:    "anchors do not reach across files; write the value out, or define the anchor earlier in this file"}
-}
-
-// findAlias returns the first place of *name outside comments, at least by the
-// look of it: the library does not say where it stopped.
-func findAlias(src *source, name string) diag.Position {
-	for i := range src.lines() {
-		text := src.line(i + 1)
-		at := strings.Index(text, "*"+name)
-		if at < 0 || strings.HasPrefix(strings.TrimSpace(text), "#") {
-			continue
-		}
-		return diag.Position{File: src.name, Line: i + 1, Column: utf8.RuneCountInString(text[:at]) + 1}
-	}
-	return diag.Position{File: src.name}
 }

@@ -2,156 +2,50 @@ package config
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
 
-type kind uint8
-
-const (
-	null kind = iota
-	scalar
-	sequence
-	mapping
-)
-
-// node is a value of a file, or of several merged files.
-type node struct {
-	kind     kind
-	pos      diag.Position
-	text     string   // of a scalar, unquoted
-	tag      string   // explicit tag of a scalar, such as "!!int"; empty where none
-	quoted   bool     // the scalar is quoted or a block, so a string whatever it says
-	items    []*node  // of a sequence
-	entries  []*entry // of a mapping, in order of first appearance
-	index    keyIndex // of a mapping with many entries; nil where few
-	replaced []*node  // what earlier files had here, oldest first
-}
-
-// entry is one key of a mapping with its value.
-type entry struct {
-	key     string
-	pos     diag.Position   // of the key, in the file that set it last
-	earlier []diag.Position // of the key in earlier files, oldest first
-	value   *node
-	deleted bool // by the null of a later file
-}
-
-func (e *entry) present() bool { return e.value.kind != null }
-
-type keyIndex map[string]*entry
-
-// indexFrom is the number of entries from which a mapping is indexed; below
-// it, a linear search is faster.
-const indexFrom = 16
-
-// get returns the entry of a key, or nil. It may be called on a nil node and
-// on a node of any kind.
-func (n *node) get(key string) *entry {
-	if n == nil {
-		return nil
-	}
-	if n.index != nil {
-		return n.index[key]
-	}
-	for _, e := range n.entries {
-		if e.key == key {
-			return e
-		}
-	}
-	return nil
-}
-
-// add appends an entry whose key the mapping does not have yet.
-func (n *node) add(e *entry) {
-	n.entries = append(n.entries, e)
-	switch {
-	case n.index != nil:
-		n.index[e.key] = e
-	case len(n.entries) >= indexFrom:
-		n.index = make(keyIndex, 2*indexFrom)
-		for _, e := range n.entries {
-			n.index[e.key] = e
-		}
-	}
-}
-
-// lookup returns the entry of a key that has a value other than null, or nil.
-// It may be called on a nil node and on a node of any kind.
-func (n *node) lookup(key string) *entry {
-	if e := n.get(key); e != nil && e.present() {
-		return e
-	}
-	return nil
-}
-
-// yamlValue returns what a scalar means in YAML 1.1, as sigs.k8s.io/yaml (and
-// so MicroShift) understands it: nil, bool, float64 or string.
-func (n *node) yamlValue() any {
-	if n.kind == null {
-		return nil
-	}
-	if n.isPlainString() {
-		return n.text
-	}
-	text := n.text
-	if n.quoted || n.tag != "" {
-		text = n.tag + " " + strconv.Quote(n.text)
-	}
-	var v any
-	if err := sigsyaml.Unmarshal([]byte(text), &v); err != nil {
-		return n.text
-	}
-	switch v.(type) {
-	case map[string]any, []any: // the text of a flow scalar such as "1:"
-		return n.text
-	}
-	return v
-}
-
-// isPlainString reports whether the scalar can only be a string, so that the
-// library need not be asked. Numbers, booleans and null begin with one of the
-// characters below, and the words among them have at most five letters
-// (https://yaml.org/type/bool.html).
-func (n *node) isPlainString() bool {
-	switch {
-	case n.tag != "":
-		return n.tag == "!!str"
-	case n.quoted:
-		return true
-	case n.text == "":
-		return false
-	case strings.ContainsAny(n.text, " \t\n"):
-		return true
-	case strings.IndexByte("yYnNtTfFoO~", n.text[0]) >= 0:
-		return len(n.text) > len("false")
-	default:
-		return strings.IndexByte("+-.0123456789", n.text[0]) < 0
-	}
-}
-
 // builder turns the nodes of one file into a tree of values: aliases and merge
 // keys resolved, keys as strings, positions on the values.
 type builder struct {
-	file     string
 	src      *source
+	budget   *int // values that may still be built, in all files
 	diags    diag.List
 	open     map[*yaml.Node]bool // anchors being expanded
 	expanded int                 // bytes of alias expansion so far
 	depth    int
+	path     []step // on the way to the value being built
+}
+
+// step is one step of a YAML path: a key, or else an index.
+type step struct {
+	key   string
+	index int
+	isKey bool
 }
 
 // stop is what builder panics with to abandon a file; build recovers it.
 type stop struct{}
 
-func (b *builder) fail(d diag.Diagnostic) {
-	d.Severity = diag.Error
+func (b *builder) report(y *yaml.Node, d diag.Diagnostic) {
+	d.Severity, d.Pos = diag.Error, b.pos(y)
+	for _, s := range b.path {
+		if s.isKey {
+			d.Path = join(d.Path, s.key)
+		} else {
+			d.Path = fmt.Sprintf("%s[%d]", d.Path, s.index)
+		}
+	}
 	b.diags = append(b.diags, d)
+}
+
+func (b *builder) fail(y *yaml.Node, d diag.Diagnostic) {
+	b.report(y, d)
 	panic(stop{})
 }
 
@@ -169,60 +63,85 @@ func (b *builder) build(y *yaml.Node) (n *node) {
 }
 
 func (b *builder) pos(y *yaml.Node) diag.Position {
-	return b.src.valuePosition(y)
+	return diag.Position{File: b.src.name, Line: y.Line, Column: y.Column}
 }
 
 func (b *builder) node(y *yaml.Node) *node {
 	b.depth++
-	defer func() { b.depth-- }()
-	if b.depth > MaxNesting {
-		b.fail(diag.Diagnostic{Code: "limit-nesting", Pos: b.pos(y),
-			Message: fmt.Sprintf("nested deeper than %d levels", MaxNesting),
-			Hint:    "flatten the file; no MicroShift setting needs such depth"})
-	}
-	if len(b.open) > 0 {
-		b.expanded += len(y.Value) + 1
-		if b.expanded > MaxAliasBytes {
-			b.fail(diag.Diagnostic{Code: "limit-alias", Pos: b.pos(y),
-				Message: fmt.Sprintf("aliases expand to more than %d bytes", MaxAliasBytes),
-				Hint:    "write the values out instead of nesting aliases in aliases"})
-		}
-	}
+	b.limits(y)
+	n := &node{pos: b.pos(y)}
 	switch y.Kind {
 	case yaml.AliasNode:
-		return b.alias(y)
+		n = b.alias(y)
 	case yaml.MappingNode:
-		n := &node{kind: mapping, pos: b.pos(y)}
+		n.kind = mapping
 		b.mapping(n, y)
-		return n
 	case yaml.SequenceNode:
-		n := &node{kind: sequence, pos: b.pos(y), items: make([]*node, 0, len(y.Content))}
-		for _, c := range y.Content {
+		n.kind = sequence
+		n.items = make([]*node, 0, len(y.Content))
+		for i, c := range y.Content {
+			b.path = append(b.path, step{index: i})
 			n.items = append(n.items, b.node(c))
+			b.path = b.path[:len(b.path)-1]
 		}
-		return n
 	default:
-		return b.scalar(y)
+		b.scalar(n, y)
 	}
-}
-
-func (b *builder) scalar(y *yaml.Node) *node {
-	n := &node{kind: scalar, pos: b.pos(y), text: y.Value}
-	n.quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	if y.Style&yaml.TaggedStyle != 0 {
-		n.tag = y.Tag
-	}
-	if !n.quoted && n.tag == "" && y.Tag == "!!null" || n.tag == "!!null" {
-		n.kind = null
-	}
+	b.depth--
 	return n
 }
 
+// limits abandons the file where y exceeds one.
+func (b *builder) limits(y *yaml.Node) {
+	if b.depth > MaxNesting {
+		b.fail(y, tooDeep)
+	}
+	if *b.budget--; *b.budget < 0 {
+		b.fail(y, diag.Diagnostic{Code: "limit-values",
+			Message: fmt.Sprintf("with this file the configuration has more than %d values in all", MaxValues),
+			Hint:    "remove what is not needed"})
+	}
+	if len(b.open) == 0 {
+		return
+	}
+	if b.expanded += len(y.Value) + 1; b.expanded > MaxAliasBytes {
+		b.fail(y, diag.Diagnostic{Code: "limit-alias",
+			Message: fmt.Sprintf("aliases expand to more than %d bytes", MaxAliasBytes),
+			Hint:    "write the values out instead of nesting aliases in aliases"})
+	}
+}
+
+var tooDeep = diag.Diagnostic{Severity: diag.Error, Code: "limit-nesting",
+	Message: fmt.Sprintf("nested deeper than %d levels", MaxNesting),
+	Hint:    "flatten the file; no MicroShift setting needs such depth"}
+
+func (b *builder) scalar(n *node, y *yaml.Node) {
+	n.kind, n.text = scalar, y.Value
+	n.quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if y.Style&yaml.TaggedStyle != 0 {
+		switch y.Tag {
+		case "!!bool", "!!int", "!!float", "!!timestamp", "!!binary", "!!null":
+			n.tag = y.Tag
+		default: // any other tag makes it a string
+			n.quoted = true
+		}
+	}
+	switch {
+	case n.tag == "!!null", n.tag == "" && !n.quoted && y.Tag == "!!null":
+		*n = node{pos: n.pos}
+	case !n.quoted && y.Tag == "!!float" && strings.ContainsAny(n.text, "nN"):
+		b.report(y, diag.Diagnostic{Code: "yaml-number",
+			Message: "infinity and not-a-number are no values of a configuration",
+			Hint:    "write a number, or quote it if a string is meant"})
+	}
+}
+
+// alias returns the value of the anchor, at the position of the alias.
 func (b *builder) alias(y *yaml.Node) *node {
 	target := y.Alias
 	if b.open[target] {
-		b.fail(diag.Diagnostic{Code: "yaml-syntax", Pos: b.pos(y),
-			Message: fmt.Sprintf("anchor &%s contains an alias to itself", y.Value),
+		b.fail(y, diag.Diagnostic{Code: "yaml-alias",
+			Message: fmt.Sprintf("anchor &%s contains an alias to itself", diag.Printable(y.Value)),
 			Hint:    "write the value out"})
 	}
 	if b.open == nil {
@@ -239,106 +158,106 @@ func (b *builder) alias(y *yaml.Node) *node {
 // entries stood there, and of two the later wins, as go.yaml.in/yaml/v2 (below
 // sigs.k8s.io/yaml) does it.
 func (b *builder) mapping(n *node, y *yaml.Node) {
-	written := make(map[string]diag.Position, len(y.Content)/2)
+	n.entries = make([]*entry, 0, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := y.Content[i], y.Content[i+1]
-		if k.Kind == yaml.ScalarNode && k.Tag == "!!merge" {
+		if k.Kind == yaml.ScalarNode && k.Tag == "!!merge" && k.Value == "<<" {
 			b.mergeKey(n, v)
 			continue
 		}
-		key, ok := b.key(k)
+		e, ok := b.key(k)
 		if !ok {
+			b.node(v) // for its own problems
 			continue
 		}
-		pos := b.pos(k)
-		if first, twice := written[key]; twice {
-			b.diags = append(b.diags, diag.Diagnostic{Severity: diag.Error, Code: "yaml-duplicate-key", Pos: pos,
-				Message: fmt.Sprintf("key %q is written twice in one mapping, first in line %d", key, first.Line),
-				Hint:    fmt.Sprintf("merge both blocks under one %q; of two, all but one would be lost without a word", key),
-				Related: []diag.Position{first}})
-			continue
+		b.path = append(b.path, step{key: e.key, isKey: true})
+		e.value = b.node(v)
+		if e.value.kind == null {
+			e.value.pos = e.pos
 		}
-		written[key] = pos
-		value := b.node(v)
-		if value.kind == null {
-			value.pos = pos
+		if old := n.get(e.key); old == nil {
+			n.add(e)
+		} else {
+			b.again(k, old, e)
 		}
-		n.put(&entry{key: key, pos: pos, value: value})
+		b.path = b.path[:len(b.path)-1]
 	}
 }
 
-// put adds an entry or overwrites the one with its key.
-func (n *node) put(e *entry) {
-	if old := n.get(e.key); old != nil {
-		*old = *e
+// again handles a key that the mapping already has.
+func (b *builder) again(k *yaml.Node, old, e *entry) {
+	if old.merged && !old.coerced && !e.coerced {
+		old.pos, old.value, old.merged = e.pos, e.value, e.merged
 		return
 	}
-	n.add(e)
+	b.report(k, diag.Diagnostic{Code: "yaml-duplicate-key",
+		Message: fmt.Sprintf("key %s is written twice in one mapping, first in line %d", diag.Quote(e.key), old.pos.Line),
+		Hint:    fmt.Sprintf("merge both blocks under one %s; of two, all but one would be lost without a word", diag.Printable(e.key)),
+		Related: []diag.Position{old.pos}})
+	if e.value.kind != null { // let the problems below both be found
+		new(merger).replace(old, e, "")
+	}
 }
 
+// mergeKey adds the entries of the mappings that a merge key points to.
 func (b *builder) mergeKey(n *node, v *yaml.Node) {
-	target := v
-	if target.Kind == yaml.AliasNode {
-		target = target.Alias
+	maps := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		maps = slices.Clone(v.Content)
+		slices.Reverse(maps) // earlier ones take precedence
 	}
-	switch {
-	case target.Kind == yaml.MappingNode:
-		for _, e := range b.node(v).entries {
-			n.put(e)
+	for _, y := range maps {
+		target := y
+		if y.Kind == yaml.AliasNode {
+			target = y.Alias
 		}
-	case v.Kind == yaml.SequenceNode:
-		for i := len(v.Content) - 1; i >= 0; i-- { // earlier items take precedence
-			if v.Content[i].Kind == yaml.SequenceNode {
-				b.badMergeKey(v.Content[i])
-				continue
-			}
-			b.mergeKey(n, v.Content[i])
+		if target.Kind != yaml.MappingNode {
+			b.report(y, diag.Diagnostic{Code: "yaml-key",
+				Message: "the merge key << wants a mapping or a list of mappings",
+				Hint:    "point it to an anchor of a mapping, or quote it as \"<<\" if it is meant literally"})
+			continue
 		}
+		for _, e := range b.node(y).entries {
+			b.mergeEntry(n, y, e)
+		}
+	}
+}
+
+// mergeEntry adds an entry that comes from a merge key at y. It overwrites
+// one that was written before the merge key.
+func (b *builder) mergeEntry(n *node, y *yaml.Node, e *entry) {
+	switch old := n.get(e.key); {
+	case old == nil:
+		e.merged = true
+		n.add(e)
+	case old.coerced || e.coerced: // which one wins is left to chance
+		b.again(y, old, e)
+	case old.merged:
+		old.pos, old.value = e.pos, e.value
 	default:
-		b.badMergeKey(v)
+		old.value = e.value
 	}
 }
 
-func (b *builder) badMergeKey(v *yaml.Node) {
-	b.diags = append(b.diags, diag.Diagnostic{Severity: diag.Error, Code: "yaml-key", Pos: b.pos(v),
-		Message: "the merge key << wants a mapping or a list of mappings",
-		Hint:    "point it to an anchor of a mapping, or quote it as \"<<\" if it is meant literally"})
-}
-
-// key returns a key as a string, converted as sigs.k8s.io/yaml converts keys
-// for JSON. It reports and refuses keys that have no such form.
-func (b *builder) key(y *yaml.Node) (string, bool) {
+// key returns an entry with the key y, without a value. It reports and refuses
+// keys that JSON does not have.
+func (b *builder) key(y *yaml.Node) (*entry, bool) {
 	target := y
 	if y.Kind == yaml.AliasNode {
 		target = y.Alias
 	}
 	if target.Kind == yaml.ScalarNode {
-		n := b.scalar(target)
-		if n.isPlainString() {
-			return n.text, true
-		}
-		if key, ok := keyText(n); ok {
-			return key, true
+		n := &node{}
+		b.scalar(n, target)
+		if key, coerced, ok := n.keyText(); ok && n.kind == scalar {
+			return &entry{key: key, pos: b.pos(y), coerced: coerced}, true
 		}
 	}
-	b.diags = append(b.diags, diag.Diagnostic{Severity: diag.Error, Code: "yaml-key", Pos: b.pos(y),
-		Message: "a key must be a text",
-		Hint:    "null, lists and mappings can't be keys; quote the key if it is meant literally"})
-	return "", false
-}
-
-// keyText asks the library itself what the scalar n becomes as a key.
-func keyText(n *node) (string, bool) {
-	text := n.text
-	if n.quoted || n.tag != "" {
-		text = n.tag + " " + strconv.Quote(n.text)
+	d := diag.Diagnostic{Code: "yaml-key", Message: "a key must be a text",
+		Hint: "null, lists and mappings can't be keys; quote the key if it is meant literally"}
+	if target.Kind == yaml.MappingNode {
+		d.Message, d.Hint = template(d.Message, d.Hint, b.src.line(y.Line))
 	}
-	var m map[string]any
-	if err := sigsyaml.Unmarshal([]byte("? "+text+"\n: 0\n"), &m); err != nil || len(m) != 1 {
-		return "", false
-	}
-	for key := range m {
-		return key, true
-	}
-	return "", false
+	b.report(y, d)
+	return nil, false
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
 
 const ext = ".yaml"
@@ -107,7 +109,7 @@ func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
 	switch base := filepath.Base(name); {
 	case hasOtherSpelling(base):
 		r.warn("not-read", name, fmt.Sprintf("not read: only files that end in %s are", ext),
-			fmt.Sprintf("rename it to %s, or remove it", printable(strings.TrimSuffix(base, filepath.Ext(base))+ext)))
+			fmt.Sprintf("rename it to %s, or remove it", diag.Printable(strings.TrimSuffix(base, filepath.Ext(base))+ext)))
 		return nil
 	case filepath.Ext(base) != ext:
 		return nil

@@ -20,15 +20,17 @@ type Position struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// String returns file:line:column, leaving out what is unknown.
+// String returns file:line:column, leaving out what is unknown. A file name
+// that does not print as itself is quoted, so that it can't forge output.
 func (p Position) String() string {
+	file := PrintableFile(p.File)
 	switch {
 	case p.Line == 0:
-		return p.File
+		return file
 	case p.Column == 0:
-		return fmt.Sprintf("%s:%d", p.File, p.Line)
+		return fmt.Sprintf("%s:%d", file, p.Line)
 	default:
-		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+		return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Column)
 	}
 }
 
@@ -95,14 +97,14 @@ func (d Diagnostic) MarshalJSON() ([]byte, error) {
 	}{d.Severity, d.Code, d.Pos, d.Path, d.Message, d.Hint, d.Related})
 }
 
-// String returns the diagnostic on one line, without its hint:
-// file:line:column: severity: message [code].
+// String returns the diagnostic on one line, without its hint and its related
+// places: file:line:column: severity: message [code].
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if p := d.Pos.String(); p != "" {
 		b.WriteString(p + ": ")
 	}
-	fmt.Fprintf(&b, "%s: %s [%s]", d.Severity, d.Message, d.Code)
+	fmt.Fprintf(&b, "%s: %s [%s]", d.Severity, visible(d.Message), d.Code)
 	return b.String()
 }
 
