@@ -1,17 +1,13 @@
 package main
 
 import (
-	"fmt"
-
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
 )
 
-// printDiagnostics prints the problems for people, to standard error.
+// printDiagnostics prints the problems for people, each with its source line,
+// to standard error.
 func (a *app) printDiagnostics(out *startup.Outcome) {
-	for _, d := range out.Diagnostics {
-		fmt.Fprintln(a.stderr, d)
-		if d.Hint != "" {
-			fmt.Fprintln(a.stderr, "  hint: "+d.Hint)
-		}
-	}
+	printer := diag.Printer{Color: a.colorful(a.stderr), Source: out.Line}
+	_ = printer.Print(a.stderr, out.Diagnostics) // nobody is left to tell of a closed stderr
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
 	"github.com/microshift-io/microshift-feature-gates/pkg/resolve"
@@ -38,31 +37,34 @@ kube-apiserver, kube-controller-manager, kube-scheduler, kubelet.`,
 			if err != nil {
 				return err
 			}
-			return a.print(flagsView(out.Result, c), func() error { return a.printFlags(out.Result, c, format) })
+			text, err := flagsText(out.Result, c, format)
+			if err != nil {
+				return failed(err)
+			}
+			return a.print(flagsView(out.Result, c), func(p *page) {
+				for line := range strings.Lines(text) {
+					p.line("%s", strings.TrimSuffix(line, "\n"))
+				}
+			})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "flag", "flag, args (a JSON list) or kubelet-config")
 	return cmd
 }
 
-func (a *app) printFlags(r *resolve.Result, c gates.Component, format string) error {
-	text := r.Flag(c)
+// flagsText returns what c is given in one of the formats, without a line
+// break at its end.
+func flagsText(r *resolve.Result, c gates.Component, format string) (string, error) {
 	switch format {
 	case "args":
-		quoted := make([]string, 0, len(r.Args(c)))
-		for _, arg := range r.Args(c) {
-			quoted = append(quoted, fmt.Sprintf("%q", arg))
-		}
-		text = "[" + strings.Join(quoted, ",") + "]"
+		data, err := json.Marshal(r.Args(c))
+		return string(data), err
 	case "kubelet-config":
-		data, err := yaml.Marshal(map[string]any{"featureGates": r.Map(c)})
-		if err != nil {
-			return err
-		}
-		text = strings.TrimSuffix(string(data), "\n")
+		text, err := encodeYAML(map[string]any{"featureGates": r.Map(c)})
+		return strings.TrimSuffix(text, "\n"), err
+	default:
+		return r.Flag(c), nil
 	}
-	_, err := fmt.Fprintln(a.stdout, text)
-	return err
 }
 
 func componentNames() []string {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,19 +15,16 @@ func (a *app) lockCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lock",
 		Short: "Show the lock and its history",
-		Args:  cobra.NoArgs,
+		Long: `Show the lock, which a start with a feature set writes, and its history: absent,
+held (a start may go on), blocked (a start would be refused), or unusable.`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			o, err := a.options()
 			if err != nil {
 				return err
 			}
 			out, lookErr := startup.Look(o)
-			err = a.print(lockViewOf(out.Lock), func() error {
-				w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-				showLock(w, out.Lock)
-				return w.Flush()
-			})
-			if err != nil {
+			if err := a.print(lockViewOf(out.Lock), func(p *page) { showLock(p, out.Lock) }); err != nil {
 				return err
 			}
 			return failed(lookErr)
@@ -37,37 +32,37 @@ func (a *app) lockCommand() *cobra.Command {
 	}
 }
 
-func showLock(w io.Writer, s startup.LockState) {
-	fmt.Fprintf(w, "\nLock: %s (%s)\n", s, s.Path)
+func showLock(p *page, s startup.LockState) {
+	p.heading("Lock: %s (%s)", s, s.Path)
 	switch {
 	case s.Unusable != nil:
-		fmt.Fprintf(w, "  it %s\n", s.Unusable.Reason)
+		p.line("  it %s", s.Unusable.Reason)
 	case s.Verdict.Refused():
-		fmt.Fprintf(w, "  %s\n", s.Verdict.Summary(s.Path))
+		p.line("  %s", s.Verdict.Summary(s.Path))
 	}
 	l := s.Lock
 	if l == nil {
 		return
 	}
-	fmt.Fprintf(w, "  feature set %q, MicroShift %s\n", l.FeatureSet, l.Version)
-	showGroup(w, "  ", l.Gates)
+	p.line("  feature set %q, MicroShift %s", l.FeatureSet, l.Version)
+	showGroup(p, "  ", l.Gates)
 	if len(l.History) > 0 {
-		fmt.Fprintln(w, "  history:")
+		p.line("  history:")
 	}
 	for _, e := range l.History {
-		when := "-"
+		when := "at an unknown time" // as wide as the time
 		if !e.Time.IsZero() {
 			when = e.Time.Format(time.RFC3339)
 		}
-		fmt.Fprintf(w, "    %s\t%q\t%q\n", when, e.Version, e.Change)
-		showGroup(w, "      added ", e.Added)
-		showGroup(w, "      removed ", e.Removed)
+		p.line("    %-20s  MicroShift %s: %s", when, e.Version, e.Change)
+		showGroup(p, "      added ", e.Added)
+		showGroup(p, "      removed ", e.Removed)
 	}
 }
 
-// showGroup prints the lists of a group that have names. A lock can hold any
+// showGroup shows the lists of a group that have names. A lock can hold any
 // text, so names are quoted.
-func showGroup(w io.Writer, prefix string, g lock.Gates) {
+func showGroup(p *page, prefix string, g lock.Gates) {
 	for _, l := range []struct {
 		path  string
 		names []string
@@ -78,11 +73,16 @@ func showGroup(w io.Writer, prefix string, g lock.Gates) {
 		{"specialHandlingSupportExceptionRequired.disabled", g.Exceptions.Disabled},
 	} {
 		if len(l.names) > 0 {
-			quoted := make([]string, len(l.names))
-			for i, n := range l.names {
-				quoted[i] = fmt.Sprintf("%q", n)
-			}
-			fmt.Fprintf(w, "%s%s: %s\n", prefix, l.path, strings.Join(quoted, ", "))
+			p.line("%s%s: %s", prefix, l.path, quoted(l.names))
 		}
 	}
+}
+
+// quoted returns the names in quotes, so that none passes for several.
+func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(list, ", ")
 }

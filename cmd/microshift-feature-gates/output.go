@@ -1,32 +1,30 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-
-	"sigs.k8s.io/yaml"
+	"io"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
 )
 
-// print writes a result to standard output: text as the function does it, or
-// the value as JSON or YAML.
-func (a *app) print(value any, text func() error) error {
-	var data []byte
+// print writes a result to standard output: for people as text puts it on a
+// page, or the value as JSON or YAML.
+func (a *app) print(value any, text func(*page)) error {
+	var data string
 	var err error
 	switch a.output {
 	case "json":
-		if data, err = json.MarshalIndent(value, "", "  "); err == nil {
-			data = append(data, '\n')
-		}
+		data, err = encodeJSON(value)
 	case "yaml":
-		data, err = yaml.Marshal(value)
+		data, err = encodeYAML(value)
 	default:
-		err = text()
+		p := &page{color: a.colorful(a.stdout)}
+		text(p)
+		data = p.text.String()
 	}
 	if err == nil {
-		_, err = a.stdout.Write(data)
+		_, err = io.WriteString(a.stdout, data)
 	}
 	if err != nil {
 		return &exitError{exitFailed, fmt.Errorf("cannot write the result: %w", err)}

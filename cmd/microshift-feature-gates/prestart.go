@@ -55,7 +55,7 @@ func (a *app) logger() (logrus.FieldLogger, error) {
 	log.SetOutput(a.stderr)
 	log.SetLevel(level)
 	if a.logFormat == "json" {
-		log.SetFormatter(&logrus.JSONFormatter{})
+		log.SetFormatter(&jsonLog{})
 	} else {
 		// Without colours, since only then does logrus quote what could forge a line.
 		log.SetFormatter(&logrus.TextFormatter{DisableColors: true, FullTimestamp: true})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -71,8 +72,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		exit = &exitError{exitUsage, err}
 	}
 	if exit.err != nil {
-		for _, line := range strings.Split(exit.err.Error(), "\n") {
-			fmt.Fprintf(stderr, "microshift-feature-gates: %s\n", line)
+		for line := range strings.SplitSeq(exit.err.Error(), "\n") {
+			fmt.Fprintf(stderr, "microshift-feature-gates: %s\n", oneLine(line))
 		}
 	}
 	if exit.code == exitUsage {
@@ -110,8 +111,10 @@ could not be done, 4 stopped by the lock.`,
 	f.StringVar(&a.color, "color", "auto", "colour in texts: auto, always or never")
 	cmd.AddCommand(
 		a.prestartCommand(), a.validateCommand(), a.showCommand(), a.flagsCommand(),
-		a.lockCommand(), a.versionCommand(),
+		a.explainCommand(), a.gatesCommand(), a.featureSetsCommand(), a.lockCommand(),
+		a.upgradeCheckCommand(), a.renderCommand(), a.versionCommand(),
 	)
+	completeFlags(cmd)
 	return cmd
 }
 
@@ -130,11 +133,22 @@ func (a *app) checkFlags() error {
 			return usageError("--%s %q: want one of %s", f.name, f.value, strings.Join(f.allowed, ", "))
 		}
 	}
+	return a.checkRoot()
+}
+
+// checkRoot makes --root absolute: links are followed below it, which a
+// relative path with .. in it would make ambiguous.
+func (a *app) checkRoot() error {
 	if info, err := os.Stat(a.root); err != nil {
 		return &exitError{exitFailed, fmt.Errorf("--root: %w", err)}
 	} else if !info.IsDir() {
 		return usageError("--root %s: not a directory", a.root)
 	}
+	root, err := filepath.Abs(a.root)
+	if err != nil {
+		return &exitError{exitFailed, fmt.Errorf("--root: %w", err)}
+	}
+	a.root = root
 	return nil
 }
 

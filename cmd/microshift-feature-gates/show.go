@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -30,13 +28,11 @@ cluster, and shows what it can when the configuration is wrong.`,
 				return err
 			}
 			out, lookErr := startup.Look(o)
-			err = a.print(viewOf(out), func() error {
-				err := a.showText(out, all)
+			if err := a.print(viewOf(out), func(p *page) { showDevice(p, out, all) }); err != nil {
+				return err
+			}
+			if a.output == "text" {
 				a.printDiagnostics(out)
-				return err
-			})
-			if err != nil {
-				return err
 			}
 			return failed(lookErr)
 		},
@@ -45,91 +41,96 @@ cluster, and shows what it can when the configuration is wrong.`,
 	return cmd
 }
 
-func (a *app) showText(out *startup.Outcome, all bool) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "MicroShift %s", out.Options.Version)
+func showDevice(p *page, out *startup.Outcome, all bool) {
+	version := "MicroShift " + out.Options.Version.String()
 	if out.Result != nil {
-		fmt.Fprintf(w, ", Kubernetes %s", out.Result.Registry().Version())
+		version += ", Kubernetes " + out.Result.Registry().Version().String()
 	}
-	fmt.Fprintln(w)
-	showFiles(w, out)
-	showSection(w, out.Config)
+	p.heading("%s", version)
+	showFiles(p, out)
+	showSection(p, out.Config)
 	if out.Result != nil {
-		showGates(w, out, all)
-		showComponents(w, out.Result)
+		showGates(p, out, all)
+		showComponents(p, out.Result)
 	}
-	showLock(w, out.Lock)
-	return w.Flush()
+	showLock(p, out.Lock)
 }
 
-func showFiles(w io.Writer, out *startup.Outcome) {
-	fmt.Fprintln(w, "\nFiles, in the order in which they are merged:")
+func showFiles(p *page, out *startup.Outcome) {
+	p.heading("Files, in the order in which they are merged:")
 	if len(out.Files) == 0 {
-		fmt.Fprintf(w, "  none: neither %s nor a drop-in in %s\n", out.Options.Paths.Config, out.Options.Paths.Dir)
+		p.line("  none: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
 	}
 	for _, f := range out.Files {
 		note := ""
 		if len(strings.TrimSpace(string(f.Data))) == 0 {
-			note = "\t(empty)"
+			note = "  (empty)"
 		}
-		fmt.Fprintf(w, "  %s%s\n", diag.Position{File: f.Name}, note)
+		p.line("  %s%s", diag.PrintableFile(f.Name), note)
 	}
 }
 
-func showSection(w io.Writer, cfg *config.Config) {
+func showSection(p *page, cfg *config.Config) {
 	fg := cfg.FeatureGates
 	if fg.FeatureSet.V == gates.Default {
-		fmt.Fprintln(w, "\nFeature set: none")
+		p.heading("Feature set: none")
 	} else {
-		fmt.Fprintf(w, "\nFeature set: %s  (%s)\n", fg.FeatureSet.V, fg.FeatureSet.Origin.Pos)
-		fmt.Fprintln(w, "  for development and test systems, never for production")
+		p.heading("Feature set: %s  (%s)", diag.Printable(fg.FeatureSet.V), fg.FeatureSet.Origin.Pos)
+		p.line("  for development and test systems, never for production")
 	}
 	for _, old := range fg.FeatureSet.Replaced {
-		fmt.Fprintf(w, "  replaces %q of %s\n", old.V, old.Origin.Pos)
+		p.line("  replaces %s of %s", diag.Quote(old.V), old.Origin.Pos)
 	}
 	for _, list := range []config.Names{fg.CustomNoUpgrade.Enabled, fg.CustomNoUpgrade.Disabled, fg.Exceptions.Enabled, fg.Exceptions.Disabled} {
 		for _, old := range list.Replaced {
 			var names []string
 			for _, n := range old.V {
-				names = append(names, fmt.Sprintf("%s (%s)", n.V, n.Origin.Pos))
+				names = append(names, fmt.Sprintf("%s (%s)", diag.Printable(n.V), n.Origin.Pos))
 			}
-			fmt.Fprintf(w, "  %s of %s replaces %s\n", list.Origin.Path, list.Origin.Pos, strings.Join(names, ", "))
+			p.line("  %s of %s replaces %s", list.Origin.Path, list.Origin.Pos, strings.Join(names, ", "))
 		}
 	}
 }
 
-func showGates(w io.Writer, out *startup.Outcome, all bool) {
+func showGates(p *page, out *startup.Outcome, all bool) {
 	list := out.Result.Settings
 	if all {
 		list = out.Result.All()
 	}
-	fmt.Fprintln(w, "\nGATE\tVALUE\tSTAGE\tREASON\tCOMPONENTS\tSET BY")
+	var rows [][]string
 	for _, s := range list {
-		by := ""
-		if p := place(s.Origin); p != nil {
-			by = p.String()
-		}
-		if k, ok := out.Config.Kubelet[s.Gate.Name]; ok && k.V != s.Enabled {
-			by += fmt.Sprintf("; kubelet.featureGates says %t and wins (%s)", k.V, k.Origin.Pos)
-		}
-		fmt.Fprintf(w, "%s\t%t\t%s\t%s\t%s\t%s\n", s.Gate.Name, s.Enabled, stage(s.Gate), s.Reason, componentsText(s.Gate), by)
+		rows = append(rows, []string{s.Gate.Name, fmt.Sprint(s.Enabled), s.Gate.Stage, string(s.Reason), componentsText(s.Gate), setBy(s, out.Config)})
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(w, "none is set")
+	p.gap()
+	if len(rows) == 0 {
+		p.line("No gate is set.")
+	} else {
+		p.table([]string{"GATE", "VALUE", "STAGE", "REASON", "COMPONENTS", "SET BY"}, rows...)
 	}
 	if names := out.Result.Unrecognized; len(names) > 0 {
-		fmt.Fprintf(w, "\nKnown only to OpenShift's own components, so left out: %s\n", strings.Join(names, ", "))
+		p.heading("Known only to OpenShift's own components, so left out (%d):", len(names))
+		p.wrap("  ", strings.Join(names, ", "))
+	}
+	if len(out.Result.Skipped) > 0 {
+		p.heading("Left out, since this Kubernetes can't take them:")
 	}
 	for _, s := range out.Result.Skipped {
-		fmt.Fprintf(w, "Left out: %s=%t, %s\n", s.Name, s.Enabled, s.Why)
+		p.line("  %s=%t: %s", s.Name, s.Enabled, s.Why)
 	}
 }
 
-func stage(g gates.Gate) string {
-	if g.Stage == "" {
-		return "-"
+// setBy says who sets a gate, and what kubelet.featureGates says against it.
+func setBy(s resolve.Setting, cfg *config.Config) string {
+	by := ""
+	if at := place(s.Origin); at != nil {
+		by = at.String()
+	} else if s.Reason == resolve.Required {
+		by = "MicroShift itself"
 	}
-	return g.Stage
+	if k, ok := cfg.Kubelet[s.Gate.Name]; ok && k.V != s.Enabled {
+		by = strings.TrimPrefix(fmt.Sprintf("%s; kubelet.featureGates says %t and wins (%s)", by, k.V, k.Origin.Pos), "; ")
+	}
+	return by
 }
 
 // componentsText names the components that recognise a gate.
@@ -140,16 +141,23 @@ func componentsText(g gates.Gate) string {
 	case len(gates.Components()):
 		return "all"
 	}
-	names := make([]string, len(g.Components))
-	for i, c := range g.Components {
-		names[i] = string(c)
-	}
-	return strings.Join(names, ", ")
+	return joined(g.Components)
 }
 
-func showComponents(w io.Writer, r *resolve.Result) {
-	fmt.Fprintln(w, "\nCOMPONENT\tIS GIVEN")
-	for _, c := range gates.Components() {
-		fmt.Fprintf(w, "%s\t%s\n", c, r.Flag(c))
+// joined returns names in a row.
+func joined[S ~string](names []S) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = string(n)
 	}
+	return strings.Join(list, ", ")
+}
+
+func showComponents(p *page, r *resolve.Result) {
+	var rows [][]string
+	for _, c := range gates.Components() {
+		rows = append(rows, []string{string(c), r.Flag(c)})
+	}
+	p.gap()
+	p.table([]string{"COMPONENT", "IS GIVEN"}, rows...)
 }

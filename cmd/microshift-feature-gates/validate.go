@@ -60,13 +60,14 @@ func (a *app) printProblems(out *startup.Outcome) error {
 	if list == nil {
 		list = diag.List{}
 	}
-	return a.print(map[string]any{"diagnostics": list}, func() error {
+	if a.output == "text" {
 		a.printDiagnostics(out)
+	}
+	return a.print(map[string]any{"diagnostics": list}, func(p *page) {
 		if len(out.Files) == 0 {
-			fmt.Fprintf(a.stdout, "no configuration: neither %s nor a drop-in in %s\n", out.Options.Paths.Config, out.Options.Paths.Dir)
+			p.line("no configuration: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s, %s in %s\n", count(len(list.Errors()), "error"), count(len(list.Warnings()), "warning"), count(len(out.Files), "file"))
-		return err
+		p.line("%s, %s in %s", count(len(list.Errors()), "error"), count(len(list.Warnings()), "warning"), count(len(out.Files), "file"))
 	})
 }
 

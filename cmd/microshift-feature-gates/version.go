@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 	"strings"
 
@@ -26,9 +25,9 @@ func (a *app) versionCommand() *cobra.Command {
 			for _, v := range gates.Versions() {
 				view.Kubernetes = append(view.Kubernetes, v.String())
 			}
-			return a.print(view, func() error {
-				_, err := fmt.Fprintf(a.stdout, "microshift-feature-gates %s\nknows the feature gates of Kubernetes %s\n", view.Version, strings.Join(view.Kubernetes, ", "))
-				return err
+			return a.print(view, func(p *page) {
+				p.line("microshift-feature-gates %s", view.Version)
+				p.line("knows the feature gates of Kubernetes %s", strings.Join(view.Kubernetes, ", "))
 			})
 		},
 	}
