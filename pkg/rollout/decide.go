@@ -1,0 +1,198 @@
+// Package rollout turns the feature gates that need every kubelet of a cluster
+// to be new enough on and off, by a minimum kubelet version, and keeps the
+// order in which that is safe: the minimum that is enforced is at least what
+// any enabled gate needs, at every moment.
+//
+// Decide says what should be. Next says the one write that may be made now to
+// get there. File carries the outcome to the next start of a device.
+package rollout
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Standing says what the running Kubernetes lets one do with a gate. The zero
+// value is Unknown, for which nothing is ever set.
+type Standing int
+
+// Only a Settable gate is in the rollout's hands. Setting a locked gate to the
+// other value stops kube-apiserver.
+const (
+	Unknown Standing = iota
+	Settable
+	LockedOn
+	LockedOff
+)
+
+// Guard is a gate that is only safe when every kubelet is at least Requires.
+type Guard struct {
+	Gate     string
+	Requires Version  // at most 8 characters; none: any kubelet whose version can be read
+	Standing Standing // in the running Kubernetes; the zero value is Unknown
+}
+
+// DefaultGuards returns the guarded gates: all that concern user namespaces,
+// without which an older kubelet would run such a pod. standing tells about
+// each in the running Kubernetes; nil means that none is known.
+func DefaultGuards(standing func(gate string) Standing) []Guard {
+	guards := []Guard{
+		{Gate: "ProcMountType", Requires: V(1, 30, 0)},
+		{Gate: "UserNamespacesPodSecurityStandards", Requires: V(1, 30, 0)},
+		{Gate: "UserNamespacesSupport", Requires: V(1, 30, 0)},
+	}
+	if standing != nil {
+		for i := range guards {
+			guards[i].Standing = standing(guards[i].Gate)
+		}
+	}
+	return guards
+}
+
+// Node is what the rollout looks at of a Node object.
+type Node struct {
+	Name         string
+	Kubelet      string // status.nodeInfo.kubeletVersion, as reported
+	Acknowledged int64  // generation in the annotation, see ParseGeneration; 0: none, or not readable
+}
+
+// Reason says in one word why a gate is on, off or left alone, or why the
+// status can or can't follow. The zero value is invalid.
+type Reason string
+
+// Satisfied and Kept are the reasons for on; UnknownGate, LockedGateOn and
+// LockedGateOff for a gate outside the rollout's hands; all others for off.
+const (
+	Satisfied       Reason = "Satisfied"       // every kubelet is new enough
+	Kept            Reason = "Kept"            // was on, and only the nodes speak against it (Next only)
+	NoMinimum       Reason = "NoMinimum"       // none is configured
+	MinimumTooLow   Reason = "MinimumTooLow"   // the configured minimum is below what the gate requires
+	StatusPending   Reason = "StatusPending"   // the configured minimum would do; it is not written back yet
+	NoNodes         Reason = "NoNodes"         // no node at all
+	KubeletOutdated Reason = "KubeletOutdated" // a kubelet is too old
+	KubeletUnknown  Reason = "KubeletUnknown"  // none is too old, but a version can't be read
+	UnknownGate     Reason = "UnknownGate"     // the running Kubernetes has no such gate
+	LockedGateOn    Reason = "LockedGateOn"    // the running Kubernetes has it on for good
+	LockedGateOff   Reason = "LockedGateOff"   // the running Kubernetes has it off for good
+)
+
+// Verdict is what was decided about one guarded gate.
+type Verdict struct {
+	Gate     string
+	Requires Version
+	Reason   Reason
+	Nodes    []string // sorted; those too old or unreadable, for KubeletOutdated, KubeletUnknown and Kept
+}
+
+// On tells whether the gate is to be on.
+func (v Verdict) On() bool { return v.Reason == Satisfied || v.Reason == Kept }
+
+// Outside tells whether the gate is outside the rollout's hands.
+func (v Verdict) Outside() bool {
+	return v.Reason == UnknownGate || v.Reason == LockedGateOn || v.Reason == LockedGateOff
+}
+
+// Decision is what should be, leaving aside what is.
+type Decision struct {
+	Enabled, Disabled []string  // guarded gates to turn on and off; sorted
+	Outside           []string  // guarded gates to leave alone; sorted
+	NextStatus        Version   // the minimum to be written back: spec, or status while nodes keep it from rising
+	Reason            Reason    // how the nodes stand to spec
+	Nodes             []string  // those below spec or unreadable; sorted
+	Verdicts          []Verdict // one per guarded gate, sorted by gate
+}
+
+// Decide says which guarded gates should be on. A gate is on iff a minimum is
+// set, what the gate requires is at most the effective minimum, and every
+// kubelet is at least what the gate requires. The effective minimum is the
+// lower of spec, which is configured, and status, which is written back; none
+// stands for not set. No node at all satisfies nothing, nor does a kubelet
+// whose version can't be read. Of a gate that is guarded twice the stricter
+// row counts. Decide knows no order: a NextStatus below status has to wait
+// until every node has the gates off, which is the work of Next.
+func Decide(spec, status Version, guarded []Guard, nodes []Node) Decision {
+	kubelets := survey(nodes)
+	d := Decision{NextStatus: spec, Reason: NoMinimum}
+	if !spec.IsZero() {
+		d.Reason, d.Nodes = short(kubelets, spec)
+	}
+	if d.Reason != Satisfied && status.Less(spec) {
+		d.NextStatus = status
+	}
+	guarded = slices.SortedFunc(slices.Values(guarded), func(a, b Guard) int {
+		return cmp.Or(cmp.Compare(a.Gate, b.Gate), b.Requires.Compare(a.Requires))
+	})
+	guarded = slices.CompactFunc(guarded, func(a, b Guard) bool { return a.Gate == b.Gate })
+	for _, g := range guarded {
+		v := judge(g, spec, status, kubelets)
+		d.Verdicts = append(d.Verdicts, v)
+		switch {
+		case v.Outside():
+			d.Outside = append(d.Outside, v.Gate)
+		case v.On():
+			d.Enabled = append(d.Enabled, v.Gate)
+		default:
+			d.Disabled = append(d.Disabled, v.Gate)
+		}
+	}
+	return d
+}
+
+// judge decides about one guarded gate.
+func judge(g Guard, spec, status Version, kubelets []kubelet) Verdict {
+	v := Verdict{Gate: g.Gate, Requires: g.Requires}
+	switch {
+	case g.Standing == LockedOn:
+		v.Reason = LockedGateOn
+	case g.Standing == LockedOff:
+		v.Reason = LockedGateOff
+	case g.Standing != Settable:
+		v.Reason = UnknownGate
+	case spec.IsZero():
+		v.Reason = NoMinimum
+	case spec.Less(g.Requires):
+		v.Reason = MinimumTooLow
+	case status.IsZero() || status.Less(g.Requires):
+		v.Reason = StatusPending
+	default:
+		v.Reason, v.Nodes = short(kubelets, g.Requires)
+	}
+	return v
+}
+
+// kubelet is a node's name and the version of its kubelet, none if unreadable.
+type kubelet struct {
+	node    string
+	version Version
+}
+
+// survey reads the versions of all nodes and sorts by name.
+func survey(nodes []Node) []kubelet {
+	kubelets := make([]kubelet, len(nodes))
+	for i, n := range nodes {
+		kubelets[i] = kubelet{n.Name, ParseKubelet(n.Kubelet)}
+	}
+	slices.SortFunc(kubelets, func(a, b kubelet) int { return cmp.Compare(a.node, b.node) })
+	return kubelets
+}
+
+// short names the nodes that keep a minimum from being satisfied.
+func short(kubelets []kubelet, minimum Version) (Reason, []string) {
+	if len(kubelets) == 0 {
+		return NoNodes, nil
+	}
+	reason, names := Satisfied, []string(nil)
+	for _, k := range kubelets {
+		switch {
+		case k.version.IsZero() && reason == Satisfied:
+			reason = KubeletUnknown
+		case k.version.IsZero():
+		case k.version.Less(minimum):
+			reason = KubeletOutdated
+		default:
+			continue
+		}
+		names = append(names, k.node)
+	}
+	return reason, names
+}
