@@ -17,6 +17,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	go.etcd.io/etcd/server/v3 v3.6.8
 	k8s.io/apiserver v0.36.2
+	k8s.io/component-base v0.36.2
 	k8s.io/cri-client v0.0.0
 	k8s.io/kubernetes v1.36.2
 )
@@ -154,7 +155,6 @@ require (
 	k8s.io/client-go v0.36.2 // indirect
 	k8s.io/cloud-provider v0.36.2 // indirect
 	k8s.io/cluster-bootstrap v0.0.0 // indirect
-	k8s.io/component-base v0.36.2 // indirect
 	k8s.io/component-helpers v0.36.2 // indirect
 	k8s.io/controller-manager v0.36.2 // indirect
 	k8s.io/cri-api v0.36.2 // indirect
@@ -185,7 +185,6 @@ require (
 )
 
 replace (
-
 	github.com/cyphar/filepath-securejoin => github.com/cyphar/filepath-securejoin v0.6.1
 	github.com/microshift-io/microshift-feature-gates => ../../..
 	github.com/sirupsen/logrus => github.com/sirupsen/logrus v1.9.3
