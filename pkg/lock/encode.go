@@ -3,6 +3,7 @@ package lock
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"iter"
 	"regexp"
 	"slices"
@@ -13,8 +14,8 @@ import (
 )
 
 // encode returns the text of l: the fields in alphabetical order, as MicroShift
-// writes them, then the unknown ones, and the version at the end. It refuses a
-// lock that Parse would not accept.
+// writes them, then the unknown ones, and the version at the end. It fails for a
+// lock that could not be read back.
 func (l *Lock) encode() ([]byte, error) {
 	null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	data, err := marshal(mapping(l.doc,
@@ -28,8 +29,10 @@ func (l *Lock) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = Parse("the new lock", data)
-	return data, err
+	if _, err := parse(data); err != nil {
+		return nil, fmt.Errorf("the lock to write %w", err)
+	}
+	return data, nil
 }
 
 func marshal(n *yaml.Node) ([]byte, error) {
@@ -127,11 +130,12 @@ func orNil(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// plain returns a copy of n without comments and styles, which the encoder does
-// not always write in a way that reads back the same.
+// plain returns a copy of n without comments and block styles, which the
+// encoder does not always write in a way that reads back the same. A scalar
+// without quotes stays so, whatever its text means in other versions of YAML.
 func plain(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.ScalarNode {
-		if n.ShortTag() == "!!str" {
+		if n.Style != 0 || strings.Contains(n.Value, "\n") {
 			return textNode(n.Value)
 		}
 		return &yaml.Node{Kind: n.Kind, Tag: n.ShortTag(), Value: n.Value}

@@ -16,19 +16,23 @@ func (v Verdict) Explain(s Site) string {
 	w := &writer{}
 	w.line("%s.", v.headline(s.Path))
 	w.lock(v.Lock)
-	w.configuration(v, s)
+	w.start(v, s)
 	goBack := "go back to MicroShift " + v.Lock.Version.String() + ", the locked version"
 	if s.OSTree {
 		goBack += " (the previous deployment, if it has that version)"
 	}
+	putBack := "put the configuration back as below"
+	if v.Kind == RefusedSetChanged {
+		putBack += ", in place of what sets " + strconv.Quote(v.Now.FeatureSet)
+	}
 	w.line("Ways out:")
 	switch {
 	case v.Kind == RefusedVersion:
-		w.line("  1. G%s.", goBack[1:])
+		w.line("  1. To keep the data: %s.", goBack)
 	case v.VersionBlocked:
-		w.line("  1. Put the configuration back as below, and %s.", goBack)
+		w.line("  1. To keep the data: %s; and %s.", putBack, goBack)
 	default:
-		w.line("  1. Put the configuration back as below.")
+		w.line("  1. To keep the data: %s.", putBack)
 	}
 	w.wipe()
 	w.rollback(s)
@@ -46,7 +50,7 @@ func (e *UnusableError) Explain(s Site) string {
 	w.line("The lock %s %s.", s.Path, e.Reason)
 	w.line("It may have held a NoUpgrade feature set, so MicroShift does not start; the file is left as it is.")
 	w.line("Ways out:")
-	w.line("  1. Put the lock back from a backup of the data, for instance from /var/lib/microshift-backups.")
+	w.line("  1. To keep the data: put the lock back from a backup of the data, for instance from /var/lib/microshift-backups.")
 	w.wipe()
 	w.rollback(s)
 	return w.String()
@@ -100,20 +104,21 @@ func (w *writer) lock(l *Lock) {
 	}
 }
 
-func (w *writer) configuration(v Verdict, s Site) {
-	w.line("The configuration has:")
-	if v.Now.FeatureSet == "" {
-		w.line("  no feature set")
-	} else {
-		w.line("  feature set %s", strconv.Quote(v.Now.FeatureSet))
+// start says what this start has in the lock's place.
+func (w *writer) start(v Verdict, s Site) {
+	set := "no feature set"
+	if v.Now.FeatureSet != "" {
+		set = "feature set " + strconv.Quote(v.Now.FeatureSet)
 	}
+	w.line("This start has:")
+	w.line("  %s, MicroShift %s", set, v.Running)
 	for _, list := range v.Now.listed() {
 		w.line("  %s", list)
 	}
 	if len(s.Files) == 0 {
-		w.line("  (no configuration file was found)")
+		w.line("  no configuration file")
 	} else {
-		w.line("  read from %s", paths(s.Files))
+		w.line("  configuration read from %s", paths(s.Files))
 	}
 	if v.Kind == RefusedVersion && !v.Blocking.IsZero() {
 		w.line("Gates that are or were set without a support exception (%s):", keyExceptions)
@@ -136,7 +141,7 @@ func paths(files []string) string {
 }
 
 func (w *writer) wipe() {
-	w.line("  2. Start afresh, which deletes all data and workloads: run \"microshift-cleanup-data --all\", remove")
+	w.line("  2. To start afresh, which deletes all data and workloads: run \"microshift-cleanup-data --all\", remove")
 	w.line("     apiServer.featureGates from /etc/microshift/config.yaml and from every file in /etc/microshift/config.d,")
 	w.line("     and restart with \"systemctl enable --now microshift\" (the clean-up disables the service).")
 }

@@ -68,7 +68,7 @@ func parse(data []byte) (*Lock, error) {
 	case r.err != nil:
 		return nil, r.err
 	case l.FeatureSet == "":
-		return nil, fmt.Errorf("has no %s", keyFeatureSet)
+		return nil, fmt.Errorf("has no %s; it may have been cut off", keyFeatureSet)
 	case version == "":
 		return nil, fmt.Errorf("has no %s; it may have been cut off", keyVersion)
 	case data[len(data)-1] != '\n':

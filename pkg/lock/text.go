@@ -22,9 +22,13 @@ func (v Verdict) Summary(path string) string {
 	case Created:
 		return fmt.Sprintf("upgrades are now blocked: %s locks this device to feature set %s and MicroShift %s", path, set, v.Running)
 	case Held:
-		return fmt.Sprintf("%s locks this device to feature set %s since MicroShift %s", path, set, v.Lock.Version)
+		return v.Lock.Summary(path)
 	case Changed:
-		return fmt.Sprintf("the feature gates differ from %s, which is brought up to date: %s", path, v.difference())
+		still := ""
+		if counts := v.Next.History[len(v.Next.History)-1].CountsAgainstUpgrade; !counts.IsZero() {
+			still = "; still counting against an upgrade: " + strings.Join(counts.listed(""), "; ")
+		}
+		return fmt.Sprintf("the feature gates differ from %s, which is brought up to date: %s%s", path, v.difference(), still)
 	case MovedByException:
 		return fmt.Sprintf("MicroShift %s starts on data locked to %s, because a support exception (%s) exempts every gate; %s moves to this version",
 			v.Running, v.Lock.Version, keyExceptions, path)
@@ -33,6 +37,11 @@ func (v Verdict) Summary(path string) string {
 			v.Running, v.Lock.Version, path)
 	}
 	return v.headline(path)
+}
+
+// Summary returns what l holds on one line, for a log.
+func (l *Lock) Summary(path string) string {
+	return fmt.Sprintf("%s locks this device to feature set %s since MicroShift %s", path, strconv.Quote(l.FeatureSet), l.Version)
 }
 
 // difference lists what was added and removed, on one line.

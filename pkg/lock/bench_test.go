@@ -1,0 +1,41 @@
+package lock
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func BenchmarkRead(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "no-upgrade")
+	must(b, start(path, custom("MemoryQoS", "B", "C"), "4.21.0"))
+	for b.Loop() {
+		if _, err := Read(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkHeldStart(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "no-upgrade")
+	must(b, start(path, custom("MemoryQoS", "B", "C"), "4.21.0"))
+	for b.Loop() {
+		must(b, start(path, custom("MemoryQoS", "B", "C"), "4.21.0"))
+	}
+}
+
+func BenchmarkParseLongest(b *testing.B) {
+	text := []byte(encodeLock(b, locks(b)["long"]))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Parse("no-upgrade", text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkChangedStart(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "no-upgrade")
+	for i := 0; b.Loop(); i++ {
+		must(b, start(path, custom([]string{"A", "B"}[i%2], "", ""), "4.21.0"))
+	}
+}
