@@ -1,0 +1,65 @@
+# Needs Go and make, nothing else.
+
+OUTPUT  ?= _output
+BIN     := $(OUTPUT)/bin
+RELEASE ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null || echo unknown)
+FUZZTIME ?= 10s
+
+# The same source gives the same bytes, wherever it is built.
+BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$(RELEASE)"
+
+# golangci-lint has many dependencies, so it is no tool of go.mod.
+LINT_VERSION := v2.15.0
+LINT         := $(BIN)/golangci-lint-$(LINT_VERSION)
+
+.PHONY: help build run test check fmt lint generate bench fuzz clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build the commands into _output/bin
+	$(BUILD) -o $(BIN)/ ./cmd/...
+
+run: build ## show the main job on a sample device, in _output/sample
+	@PATH="$(abspath $(BIN)):$$PATH" test/sample/tour.sh $(OUTPUT)/sample
+
+test: ## run all tests, the examples of the documents included
+	go test ./...
+
+check: lint ## format, vet, lint; modules and generated files up to date
+	@files=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || echo .)); test -z "$$files" || { echo "not formatted, run make fmt:"; echo "$$files"; exit 1; }
+	go vet ./...
+	go -C assets/generate vet .
+	go mod tidy -diff
+	go -C assets/generate mod tidy -diff
+	go -C assets/generate run . -check
+	go test -count=1 -run TestCommandReference ./test
+
+fmt: ## format the sources
+	gofmt -w cmd pkg assets test
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+$(LINT):
+	mkdir -p $(BIN)
+	GOBIN="$(abspath $(BIN))" GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(BIN)/golangci-lint $(LINT)
+
+generate: ## make the generated files anew: assets (takes minutes) and docs/cli
+	go -C assets/generate run .
+	go test -count=1 -run TestCommandReference ./test -update
+
+bench: ## measure
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run each fuzz test for FUZZTIME (10s)
+	@set -e; for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "== $$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+clean: ## remove what was built
+	rm -rf $(OUTPUT)
