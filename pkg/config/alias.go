@@ -36,7 +36,7 @@ func unknownAlias(src *source, name string) diag.Diagnostic {
 		Hint:    "anchors do not reach across files; write the value out, or define the anchor earlier in this file"}
 	if offset := findAlias(src, name); offset >= 0 {
 		d.Pos = src.at(offset)
-		d.Path = blockPath(src, d.Pos.Line)
+		d.Path = sectionPath(src, d.Pos.Line)
 	}
 	return d
 }

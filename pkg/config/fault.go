@@ -54,7 +54,7 @@ var faults = []fault{
 	{problem: "found unexpected document indicator", begin: true, at: quoteBegin,
 		message: "the quote that opens here is not closed before the document ends",
 		hint:    "close it in the same line"},
-	{problem: "found unknown escape character", at: `(\\)[^0abt\tnvfre "'/\\N_LPxuU]`,
+	{problem: "found unknown escape character", at: `(\\)[^0abt\tnvfre "'\\N_LPxuU]`,
 		message: "this backslash begins no escape that YAML knows",
 		hint:    "use single quotes, or write \\\\ for a backslash"},
 	{problem: "block sequence entries are not allowed", at: `:\s+(-)`,
@@ -131,7 +131,7 @@ func syntaxError(src *source, err error) document {
 	if d.Code == "yaml-syntax" {
 		d.Message = "not YAML: " + d.Message
 	}
-	d.Path = blockPath(src, d.Pos.Line)
+	d.Path = sectionPath(src, d.Pos.Line)
 	return document{diags: diag.List{d}}
 }
 
@@ -174,9 +174,6 @@ func faultLines(src *source, byParser bool) (w where) {
 // matches, else the first character behind the indentation.
 func place(src *source, line int, at string) diag.Position {
 	text := src.line(line)
-	if text == "" {
-		return diag.Position{File: src.name, Line: line}
-	}
 	offset := len(text) - len(strings.TrimLeft(text, " \t"))
 	if at != "" {
 		if m := regexp.MustCompile(at).FindStringSubmatchIndex(text); m != nil {

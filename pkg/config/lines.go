@@ -14,26 +14,33 @@ import (
 //
 //   - the whole line where it belongs to apiServer.featureGates or
 //     kubelet.featureGates, which only block style shows without doubt;
-//   - the key alone where the position is that of a key that begins its line;
+//   - the key alone where the position is that of a key that begins its line,
+//     unless the file is no YAML, so that keys can't be told from other text;
 //   - nothing anywhere else.
 func SourceLines(files []File) func(diag.Position) string {
 	byName := make(map[string]File, len(files))
 	for _, f := range files {
 		byName[f.Name] = f
 	}
-	var last *source // diagnostics are sorted by file
+	var src *source // of the last file, since diagnostics are sorted by file
+	var isYAML bool
 	return func(p diag.Position) string {
-		if last == nil || last.name != p.File {
+		if src == nil || src.name != p.File {
 			f, ok := byName[p.File]
 			if !ok {
 				return ""
 			}
-			last = newSource(f)
+			_, err := documents(f.Data)
+			src, isYAML = newSource(f), err == nil
 		}
-		if path := blockPath(last, p.Line); within(path, pathFeatureGates) || within(path, pathKubelet) {
-			return last.line(p.Line)
+		switch {
+		case sectionPath(src, p.Line) != "":
+			return src.line(p.Line)
+		case isYAML:
+			return keyAlone(src.line(p.Line), p.Column)
+		default:
+			return ""
 		}
-		return keyAlone(last.line(p.Line), p.Column)
 	}
 }
 
@@ -57,6 +64,15 @@ var (
 	keyOfLine  = regexp.MustCompile(`^[ \t]*(?:- +)?["']?([\w.-]+)["']?[ \t]*:(?:[ \t]|$)`)
 	keyOfBlock = regexp.MustCompile(`^[ \t]*["']?([\w.-]+)["']?[ \t]*:[ \t]*(?:#.*)?$`)
 )
+
+// sectionPath returns blockPath where that lies in one of our sections, else "".
+func sectionPath(src *source, i int) string {
+	path := blockPath(src, i)
+	if within(path, pathFeatureGates) || within(path, pathKubelet) {
+		return path
+	}
+	return ""
+}
 
 // blockPath returns the YAML path of line i, its own key included, by
 // indentation alone: it works in a file that is no YAML. It returns "" where

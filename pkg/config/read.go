@@ -57,71 +57,84 @@ type File struct {
 // the other way round (warnings). The error joins one error for each file or
 // directory that could not be read; the other files are returned all the same.
 func Read(paths Paths) ([]File, diag.List, error) {
-	r := reader{paths: paths}
-	r.besideConfig()
-	r.file(paths.Config)
-	r.walk()
-	r.diags.Sort()
+	r := reader{paths: paths, maxFiles: MaxFiles}
+	r.read()
 	return r.files, r.diags, errors.Join(r.errs...)
 }
 
 type reader struct {
-	paths   Paths
-	files   []File
-	total   int // bytes so far
-	entries int // directory entries so far
-	diags   diag.List
-	errs    []error
+	paths    Paths
+	maxFiles int // MaxFiles, but for tests
+	files    []File
+	total    int // bytes so far
+	entries  int // directory entries so far
+	full     bool
+	diags    diag.List
+	errs     []error
 }
 
-func (r *reader) warn(code, name, message, hint string) {
-	r.diags = append(r.diags, diag.Diagnostic{Severity: diag.Warning, Code: code,
-		Pos: diag.Position{File: name}, Message: message, Hint: hint})
+func (r *reader) read() {
+	r.besideConfig()
+	r.file(r.paths.Config)
+	r.walk()
+	r.diags.Sort()
 }
 
-func (r *reader) limit(code, name, message, hint string) {
-	r.diags = append(r.diags, diag.Diagnostic{Severity: diag.Error, Code: code,
+func (r *reader) report(s diag.Severity, code, name, message, hint string) {
+	r.diags = append(r.diags, diag.Diagnostic{Severity: s, Code: code,
 		Pos: diag.Position{File: name}, Message: message, Hint: hint})
 }
 
 // failed records that name could not be read. A path of the host in the error
-// is replaced by the one on the device.
+// is left out, since name is the one on the device.
 func (r *reader) failed(name string, err error) {
 	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.Printable(name), err))
+	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.PrintableFile(name), err))
 }
 
 // HostPath returns where the file of a device path is on this host, with every
 // link on the way resolved below Root.
 func (p Paths) HostPath(name string) (string, error) {
-	if p.Root == "" || p.Root == "/" {
+	if p.onDevice() {
 		return name, nil
 	}
-	return securejoin.SecureJoin(p.Root, name)
+	root, err := filepath.Abs(p.Root)
+	if err != nil {
+		return "", err
+	}
+	return securejoin.SecureJoin(root, name)
 }
 
-// onHost is HostPath without following the last element.
-func (p Paths) onHost(name string) (string, error) {
+// onDevice reports whether the paths are those of the running system.
+func (p Paths) onDevice() bool { return p.Root == "" || p.Root == "/" }
+
+// lstatPath is HostPath without following the last element.
+func (p Paths) lstatPath(name string) (string, error) {
 	dir, err := p.HostPath(filepath.Dir(name))
 	return filepath.Join(dir, filepath.Base(name)), err
+}
+
+// isMissing reports whether err says that a path or a link leads nowhere.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 // file reads one file, which may be a link.
 func (r *reader) file(name string) {
 	host, err := r.paths.HostPath(name)
-	if err != nil {
-		r.failed(name, err)
-		return
+	var data []byte
+	var info fs.FileInfo
+	if err == nil {
+		data, info, err = readRegular(host, MaxFileBytes)
 	}
-	data, info, err := readRegular(host, MaxFileBytes)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+	case isMissing(err):
 		r.missing(name)
 		return
 	case errors.Is(err, errTooLarge):
-		r.limit("limit-file-size", name, fmt.Sprintf("the file is larger than %d bytes (1 MiB)", MaxFileBytes),
+		r.report(diag.Error, "limit-file-size", name, fmt.Sprintf("the file is larger than %d bytes (1 MiB)", MaxFileBytes),
 			"split it, or remove what is not configuration")
 		return
 	case err != nil:
@@ -129,10 +142,10 @@ func (r *reader) file(name string) {
 		return
 	}
 	if r.total += len(data); r.total > MaxTotalBytes {
-		if r.total-len(data) <= MaxTotalBytes {
-			r.limit("limit-total-size", name, fmt.Sprintf("with this file the configuration exceeds %d bytes (32 MiB) in all", MaxTotalBytes),
-				"remove drop-ins that are not needed")
-		}
+		r.full = true
+		r.report(diag.Error, "limit-total-size", name,
+			fmt.Sprintf("with this file the configuration exceeds %d bytes (32 MiB) in all; no further file is read", MaxTotalBytes),
+			"remove drop-ins that are not needed")
 		return
 	}
 	r.checkWritable(name, info)
@@ -141,12 +154,12 @@ func (r *reader) file(name string) {
 
 // missing tells a link that leads nowhere from a file that is not there.
 func (r *reader) missing(name string) {
-	host, err := r.paths.onHost(name)
+	host, err := r.paths.lstatPath(name)
 	if err != nil {
 		return
 	}
 	if _, err := os.Lstat(host); err == nil {
-		r.warn("link-skipped", name, "the link leads nowhere; skipped", "remove the link, or put its target back")
+		r.report(diag.Warning, "link-skipped", name, "the link leads nowhere; skipped", "remove the link, or put its target back")
 	}
 }
 
@@ -210,25 +223,34 @@ func notRegular(mode fs.FileMode) error {
 }
 
 // checkWritable warns of a file or directory that others than root can write.
-// The owner counts only on the device itself: in an unpacked sosreport,
+// Owner and group count only on the device itself: in an unpacked sosreport,
 // everything belongs to whoever unpacked it.
 func (r *reader) checkWritable(name string, info fs.FileInfo) {
-	who := ""
 	st, ok := info.Sys().(*syscall.Stat_t)
-	onDevice := r.paths.Root == "" || r.paths.Root == "/"
+	ok = ok && r.paths.onDevice()
+	var who, hint string
 	switch mode := info.Mode().Perm(); {
 	case mode&0o002 != 0:
-		who = "everybody"
-	case mode&0o020 != 0 && (!ok || st.Gid != 0):
-		who = "its group"
-	case ok && onDevice && st.Uid != 0:
-		who = fmt.Sprintf("its owner (uid %d)", st.Uid)
+		who, hint = "everybody", "chmod go-w "
+	case ok && mode&0o020 != 0 && st.Gid != 0:
+		who, hint = fmt.Sprintf("its group (gid %d)", st.Gid), "chmod go-w "
+	case ok && st.Uid != 0:
+		who, hint = fmt.Sprintf("its owner (uid %d)", st.Uid), "chown root: "
 	default:
 		return
 	}
-	hint := "chmod go-w " + name
-	if strings.HasPrefix(who, "its owner") {
-		hint = "chown root: " + name
+	r.report(diag.Warning, "writable", name,
+		who+" can write it, and so decide about this device's feature gates", hint+shellWord(name))
+}
+
+// shellWord returns a file name as a word for a shell; one that does not print
+// as itself only shows what it is.
+func shellWord(name string) string {
+	switch {
+	case diag.PrintableFile(name) != name:
+		return diag.PrintableFile(name)
+	case strings.ContainsAny(name, " '`$&|;<>()*?[]{}#~!"):
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
-	r.warn("writable", name, who+" can write it, and so decide about this device's feature gates", hint)
+	return name
 }

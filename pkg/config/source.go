@@ -113,22 +113,20 @@ func (c *cursor) on(chars string) bool {
 
 func (c *cursor) onSpace() bool { return c.on(" \t") || lineBreak(c.rest) > 0 }
 
-// skipProperties moves from an anchor or tag to the value that it belongs to.
-func (c *cursor) skipProperties() {
-	for c.on("&!") {
-		isAnchor := c.on("&")
-		for c.next(); c.rest != "" && !c.onSpace() && !(isAnchor && c.on(",]}?:%@`")); {
-			c.next()
-		}
-		for c.onSpace() || c.on("#") {
-			if comment := c.on("#"); comment {
-				for c.rest != "" && lineBreak(c.rest) == 0 {
-					c.next()
-				}
-				continue
+// skip moves over an anchor or a tag, and the space and comments behind it.
+func (c *cursor) skip() {
+	isAnchor := c.on("&")
+	for c.next(); c.rest != "" && !c.onSpace() && !(isAnchor && c.on(",]}?:%@`")); {
+		c.next()
+	}
+	for c.onSpace() || c.on("#") {
+		if c.on("#") {
+			for c.rest != "" && lineBreak(c.rest) == 0 {
+				c.next()
 			}
-			c.next()
+			continue
 		}
+		c.next()
 	}
 }
 
@@ -140,8 +138,11 @@ func moveToValues(s *source, y *yaml.Node) {
 	walk = func(y *yaml.Node) {
 		c.to(y.Line, y.Column)
 		isEmpty := y.Kind == yaml.ScalarNode && y.Value == "" && y.Style&^yaml.TaggedStyle == 0
-		if c.on("&!") && !isEmpty {
-			c.skipProperties()
+		// What stands before a block mapping may belong to its first key.
+		anchor, tag := y.Anchor != "", y.Style&yaml.TaggedStyle != 0 || y.Kind == yaml.ScalarNode
+		for !isEmpty && (anchor && c.on("&") || tag && c.on("!")) {
+			anchor, tag = anchor && !c.on("&"), tag && !c.on("!")
+			c.skip()
 			y.Line, y.Column = c.line, c.column
 		}
 		for _, child := range y.Content {
@@ -149,6 +150,14 @@ func moveToValues(s *source, y *yaml.Node) {
 		}
 	}
 	walk(y)
+}
+
+// isTagged reports whether a tag stands at the position of a node, be it the
+// tag "!" which the library does not tell.
+func (s *source) isTagged(y *yaml.Node) bool {
+	c := &cursor{rest: s.text, line: 1, column: 1}
+	c.to(y.Line, y.Column)
+	return c.on("!")
 }
 
 // Line returns the text of line i (from 1) of a file, as positions count

@@ -33,7 +33,7 @@ func parse(f File, budget *int) document {
 	switch {
 	case err != nil:
 		return syntaxError(src, err)
-	case len(docs) == 0 || len(docs) == 1 && isEmpty(docs[0]):
+	case len(docs) == 0 || len(docs) == 1 && isEmpty(docs[0]) && !src.isTagged(docs[0].Content[0]):
 		return document{}
 	case len(docs) > 1:
 		return document{diags: diag.List{manyDocuments(src, docs)}}

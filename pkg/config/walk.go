@@ -3,11 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
@@ -25,78 +27,94 @@ func hasOtherSpelling(name string) bool {
 func (r *reader) besideConfig() {
 	dir, main := filepath.Split(r.paths.Config)
 	dir = filepath.Clean(dir)
-	host, err := r.paths.HostPath(dir)
-	if err != nil {
-		r.failed(dir, err)
-		return
-	}
-	entries, err := os.ReadDir(host)
+	entries, info, err := r.list(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	} else if err != nil {
 		r.failed(dir, err)
 		return
 	}
-	if info, err := os.Stat(host); err == nil {
-		r.checkWritable(dir, info)
-	}
+	r.checkWritable(dir, info)
 	stem := strings.TrimSuffix(main, ext)
-	for _, e := range entries {
-		name := e.Name()
-		isMain := strings.EqualFold(strings.TrimSuffix(name, filepath.Ext(name)), stem) && name != main
-		if isMain && (hasOtherSpelling(name) || filepath.Ext(name) == ext) {
-			r.warn("not-read", filepath.Join(dir, name), "not read: the configuration file is "+main,
+	for _, name := range entries {
+		looksMain := strings.EqualFold(strings.TrimSuffix(name, filepath.Ext(name)), stem) && name != main
+		if looksMain && (hasOtherSpelling(name) || filepath.Ext(name) == ext) {
+			r.report(diag.Warning, "not-read", filepath.Join(dir, name), "not read: the configuration file is "+main,
 				fmt.Sprintf("rename it to %s, or remove it", main))
 		}
 	}
 }
 
+// list returns the names in a directory.
+func (r *reader) list(dir string) ([]string, fs.FileInfo, error) {
+	host, err := r.paths.HostPath(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(host, os.O_RDONLY|syscall.O_DIRECTORY, 0) // so that a named pipe does not block
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := f.Readdirnames(MaxEntries)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return names, info, err
+}
+
 // walk reads the drop-ins.
 func (r *reader) walk() {
-	link, err := r.paths.onHost(r.paths.Dir)
+	dir := r.paths.Dir
+	host, err := r.paths.lstatPath(dir)
 	if err != nil {
-		r.failed(r.paths.Dir, err)
+		r.failed(dir, err)
 		return
 	}
-	info, err := os.Lstat(link)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	} else if err != nil {
-		r.failed(r.paths.Dir, err)
-		return
-	}
-	host := link
-	if info.Mode()&fs.ModeSymlink != 0 {
-		r.warn("dir-link", r.paths.Dir, "config.d is a symbolic link: its drop-ins count here, but MicroShift itself does not follow the link",
+	info, err := os.Lstat(host)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		r.report(diag.Warning, "dir-link", dir, "config.d is a symbolic link: its drop-ins count here, but MicroShift itself does not follow the link",
 			"make it a real directory, so that both see the same")
-		if host, err = r.resolveDir(); err != nil {
-			r.failed(r.paths.Dir, err)
+		if host, err = r.paths.HostPath(dir); err == nil {
+			if host, err = filepath.EvalSymlinks(host); err == nil {
+				info, err = os.Lstat(host)
+			}
+		}
+		if isMissing(err) {
+			r.missing(dir)
 			return
 		}
 	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		r.failed(dir, err)
+		return
+	case !info.IsDir():
+		r.report(diag.Warning, "not-read", dir, "not read: this is no directory", "remove it, and put drop-ins into a directory of this name")
+		return
+	}
 	_ = filepath.WalkDir(host, func(path string, e fs.DirEntry, err error) error { // every error is in r.errs
 		rel, _ := filepath.Rel(host, path)
-		return r.visit(filepath.Join(r.paths.Dir, rel), rel, e, err)
+		return r.visit(filepath.Join(dir, rel), rel, e, err)
 	})
-}
-
-// resolveDir follows the link that Dir is.
-func (r *reader) resolveDir() (string, error) {
-	host, err := r.paths.HostPath(r.paths.Dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(host)
 }
 
 // visit handles one entry of the walk; rel is its path below Dir.
 func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) { // removed in between
+		return nil
+	} else if err != nil {
 		r.failed(name, err)
 		return nil
 	}
 	if r.entries++; r.entries > MaxEntries {
-		r.limit("limit-files", r.paths.Dir, fmt.Sprintf("more than %d entries below the directory", MaxEntries),
+		r.report(diag.Error, "limit-files", r.paths.Dir, fmt.Sprintf("more than %d entries below the directory", MaxEntries),
 			"remove what is not configuration")
 		return fs.SkipAll
 	}
@@ -108,17 +126,20 @@ func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
 	}
 	switch base := filepath.Base(name); {
 	case hasOtherSpelling(base):
-		r.warn("not-read", name, fmt.Sprintf("not read: only files that end in %s are", ext),
+		r.report(diag.Warning, "not-read", name, fmt.Sprintf("not read: only files that end in %s are", ext),
 			fmt.Sprintf("rename it to %s, or remove it", diag.Printable(strings.TrimSuffix(base, filepath.Ext(base))+ext)))
 		return nil
 	case filepath.Ext(base) != ext:
 		return nil
 	case strings.HasPrefix(base, ".#") && e.Type()&fs.ModeSymlink != 0:
-		r.warn("link-skipped", name, "an editor's lock; skipped", "close the editor, or remove the link")
+		r.report(diag.Warning, "link-skipped", name, "an editor's lock; skipped", "close the editor, or remove the link")
 		return nil
 	}
-	if len(r.files) >= MaxFiles {
-		r.limit("limit-files", r.paths.Dir, fmt.Sprintf("more than %d %s files", MaxFiles, ext), "merge drop-ins into fewer files")
+	if r.full {
+		return fs.SkipAll
+	}
+	if len(r.files) >= r.maxFiles {
+		r.report(diag.Error, "limit-files", r.paths.Dir, fmt.Sprintf("more than %d %s files", r.maxFiles, ext), "merge drop-ins into fewer files")
 		return fs.SkipAll
 	}
 	before := len(r.files)
@@ -129,8 +150,10 @@ func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
 	return nil
 }
 
-// backup matches names that people give to copies they mean to put aside.
-var backup = regexp.MustCompile(`(?i)(^|[._~ -])(bak|backup|old|orig|original|save|saved|rpmsave|rpmnew|rpmorig|dpkg-old|dpkg-dist|copy|disabled|off|tmp|swp)[._~ \d()-]*$|~$|^#|\.yaml`)
+// backup matches names, without .yaml, that people give to copies which they
+// mean to put aside. "off" and "disabled" count only as endings of their own,
+// since 20-off.yaml may well be meant to be read.
+var backup = regexp.MustCompile(`(?i)(^|[._~( -])(bak|backup|old|orig|original|save|saved|rpmsave|rpmnew|rpmorig|dpkg-old|dpkg-dist|copy|tmp|swp)[._~ \d()-]*$|[._](off|disabled)$|~$|^#|\.ya?ml`)
 
 // surprising warns of a file that was read although its name makes people
 // think that it is not.
@@ -147,6 +170,6 @@ func (r *reader) surprising(name, rel string) {
 	default:
 		return
 	}
-	r.warn("read-too", name, "this file counts: "+reason,
-		"if it is not meant to, move it out of "+r.paths.Dir+" or change its ending")
+	r.report(diag.Warning, "read-too", name, "this file counts: "+reason,
+		"if it is not meant to, move it out of "+diag.PrintableFile(r.paths.Dir)+" or change its ending")
 }
