@@ -1,0 +1,150 @@
+package rollout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// StartedPath is where a start of MicroShift records the File that it took,
+// mode 0600. It is gone after a boot, as the start is.
+const StartedPath = "/run/microshift-feature-gates/started.json"
+
+// ReadFile reads the rollout file at path. The error is fs.ErrNotExist where
+// there is none, and tells what is wrong where it can't be used; the File is
+// zero then. A link, a directory and whatever else is no regular file can't.
+func ReadFile(path string) (File, error) {
+	data, err := readRegular(path)
+	if err != nil {
+		return File{}, err
+	}
+	f, err := ParseFile(data)
+	if err != nil {
+		return File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// WriteFile writes the rollout file at path, in full and durably, or not at
+// all. The directory must exist.
+func WriteFile(path string, f File) error {
+	data, err := f.Marshal()
+	if err != nil {
+		return err
+	}
+	return replace(path, data)
+}
+
+// ReadStarted reads what WriteStarted left; the zero File is a start without a
+// rollout. The error is fs.ErrNotExist where no start has left anything.
+func ReadStarted(path string) (File, error) {
+	data, err := readRegular(path)
+	if err != nil {
+		return File{}, err
+	}
+	if strings.TrimSpace(string(data)) == noFile {
+		return File{}, nil
+	}
+	f, err := ParseFile(data)
+	if err != nil {
+		return File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// noFile stands for the zero File, which Marshal refuses.
+const noFile = `{"generation": 0}`
+
+// WriteStarted records that MicroShift starts with f, the zero File included.
+// It makes the directory where need be.
+func WriteStarted(path string, f File) error {
+	data := []byte(noFile + "\n")
+	if f.Generation != 0 {
+		var err error
+		if data, err = f.Marshal(); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return replace(path, data)
+}
+
+// readRegular reads a regular file of at most maxBytes.
+func readRegular(path string) ([]byte, error) {
+	// O_NOFOLLOW: a link is not followed, wherever it points. O_NONBLOCK:
+	// opening a FIFO would wait for its writer. What follows concerns the
+	// descriptor, so nobody can exchange the file in between.
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s is over %d bytes", path, maxBytes)
+	}
+	return data, nil
+}
+
+// replace puts a new file of mode 0600 at path. Only one process writes a
+// path: the controller the rollout file, a start what it started with.
+func replace(path string, data []byte) error {
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	// A name that is always the same: what a killed writer left is replaced,
+	// and does not pile up. O_EXCL after it fails on anything put there since.
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = fill(f, data); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	// Until the directory is on disk too, a power cut can bring back the old
+	// file, of a generation that nobody may go back to. A file system that
+	// can't do this answers EINVAL.
+	if err := dir.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// fill writes data to a new file, durably, and closes it.
+func fill(f *os.File, data []byte) error {
+	err := f.Chmod(0o600) // the umask may have taken bits
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		// Without fsync(2) the name could reach the disk before the data does,
+		// and a power cut would leave an empty file.
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
