@@ -26,19 +26,20 @@ var ours = map[string]struct {
 	may    []string
 	reason string
 }{
-	"assets":      {nil, "it is data; package gates gives it meaning"},
-	"pkg/diag":    {nil, "everything reports with it, so it can depend on nothing"},
-	"pkg/config":  {[]string{"pkg/diag"}, "it reads what is written, and does not know which gates or sets are valid"},
-	"pkg/gates":   {[]string{"assets", "pkg/diag"}, "it knows what exists, and not what is configured"},
-	"pkg/lock":    {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "it compares sections as configured; what they resolve to may change with Kubernetes, and must not change the lock's verdict"},
-	"pkg/resolve": {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "what applies depends on the configuration and the registry, never on the lock or the disk"},
-	"pkg/startup": {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve"}, "it is what MicroShift embeds, and must stay free of the controller's dependencies"},
-	"pkg/rollout": {[]string{"pkg/resolve", "pkg/gates", "pkg/diag"}, "it decides from what is resolved; files and the lock are startup's"},
-	"pkg/publish": {[]string{"pkg/resolve", "pkg/gates", "pkg/diag"}, "it mirrors what is resolved; files and the lock are startup's"},
-	command:       {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/startup"}, "it runs before MicroShift, without a cluster"},
-	controller:    {[]string{"pkg/rollout", "pkg/publish", "pkg/resolve", "pkg/gates", "pkg/diag", "pkg/config", "pkg/lock", "pkg/startup"}, "it is a command"},
-	"test":        {nil, "it looks at the repository from outside"},
-	"test/e2e":    {nil, "it runs what was built, as a device does"},
+	"assets":        {nil, "it is data; package gates gives it meaning"},
+	"pkg/diag":      {nil, "everything reports with it, so it can depend on nothing"},
+	"pkg/config":    {[]string{"pkg/diag"}, "it reads what is written, and does not know which gates or sets are valid"},
+	"pkg/gates":     {[]string{"assets", "pkg/diag"}, "it knows what exists, and not what is configured"},
+	"pkg/lock":      {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "it compares sections as configured; what they resolve to may change with Kubernetes, and must not change the lock's verdict"},
+	"pkg/resolve":   {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "what applies depends on the configuration and the registry, never on the lock or the disk"},
+	"pkg/startup":   {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve"}, "it is what MicroShift embeds, and must stay free of the controller's dependencies"},
+	"pkg/rollout":   {[]string{"pkg/resolve", "pkg/gates", "pkg/diag"}, "it decides from what is resolved; files and the lock are startup's"},
+	"pkg/publish":   {[]string{"pkg/resolve", "pkg/gates", "pkg/diag"}, "it mirrors what is resolved; files and the lock are startup's"},
+	"pkg/sosreport": {nil, "it finds the files of a device in a report; what they mean is for the command to ask the others"},
+	command:         {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/startup", "pkg/sosreport"}, "it runs before MicroShift, without a cluster"},
+	controller:      {[]string{"pkg/rollout", "pkg/publish", "pkg/resolve", "pkg/gates", "pkg/diag", "pkg/config", "pkg/lock", "pkg/startup"}, "it is a command"},
+	"test":          {nil, "it looks at the repository from outside"},
+	"test/e2e":      {nil, "it runs what was built, as a device does"},
 }
 
 // theirs has the packages of others that only some of ours may import.

@@ -112,7 +112,7 @@ could not be done, 4 stopped by the lock.`,
 	cmd.AddCommand(
 		a.prestartCommand(), a.validateCommand(), a.showCommand(), a.flagsCommand(),
 		a.explainCommand(), a.gatesCommand(), a.featureSetsCommand(), a.lockCommand(),
-		a.upgradeCheckCommand(), a.renderCommand(), a.versionCommand(),
+		a.upgradeCheckCommand(), a.renderCommand(), a.inspectCommand(), a.versionCommand(),
 	)
 	completeFlags(cmd)
 	return cmd
