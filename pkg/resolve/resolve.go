@@ -145,10 +145,8 @@ func (r *Result) settle(v *validator) error {
 			return err
 		}
 		r.effective = loose
-		if err := set(loose, v.settings); err != nil {
-			v.report(diag.Diagnostic{Severity: diag.Error, Code: "gate-refused", Pos: r.FeatureSet.Origin.Pos, Path: r.FeatureSet.Origin.Path,
-				Message: "Kubernetes would refuse these gates: " + err.Error(), Hint: "remove the gate from the configuration"})
-			break
+		if err := set(loose, v.settings); err != nil { // all that can be wrong with a gate alone was found before
+			return fmt.Errorf("gates of Kubernetes %s: %w", v.reg.Version(), err)
 		}
 		if !r.skipUnmet(v, loose) {
 			v.dependencies(loose)

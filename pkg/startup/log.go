@@ -4,12 +4,14 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/config"
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
+	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
 )
 
 // log gives the account of a start, always in this order: version, files,
@@ -31,7 +33,7 @@ func (out *Outcome) log(err error) {
 	if err == nil {
 		out.logFlags()
 	}
-	out.logLock()
+	out.logLock(err != nil)
 	for _, d := range out.Diagnostics {
 		if d.Severity == diag.Error && slices.Contains(lockCodes, d.Code) {
 			continue // logFailure tells that in full
@@ -73,25 +75,38 @@ func (out *Outcome) logFlags() {
 	}
 }
 
-func (out *Outcome) logLock() {
-	log := out.Options.Log
-	if out.Lock.Unusable != nil {
-		return // a diagnostic says so
+// logLock tells what the lock says. A start that fails has not changed it.
+func (out *Outcome) logLock(failed bool) {
+	verdict, path := out.Lock.Verdict, out.Lock.Path
+	if out.Lock.Unusable != nil || verdict.Running == (lock.Version{}) {
+		return // a diagnostic or the error says why there is no verdict
 	}
-	if l := out.Lock.Lock; l != nil && out.Lock.Verdict.Refused() {
-		log.WithFields(logrus.Fields{"lock": out.Lock.Path, "featureSet": l.FeatureSet, "version": l.Version.String()}).Info("this device is locked")
-	} else {
-		entry := log.WithField("lock", out.Lock.Path)
-		if out.Lock.Verdict.Next != nil && !out.configurationRejected() {
-			entry.Warn(out.Lock.Verdict.Summary(out.Lock.Path))
-		} else {
-			entry.Info(out.Lock.Verdict.Summary(out.Lock.Path))
-		}
+	now := out.Lock.Current()
+	if failed {
+		now = out.Lock.Lock
 	}
-	if l := out.Lock.Current(); l != nil {
-		for _, e := range l.History {
-			log.WithFields(logrus.Fields{"time": e.Time, "version": e.Version, "change": e.Change}).Info("lock history")
+	log := out.Options.Log.WithField("lock", path)
+	switch {
+	case failed && now == nil:
+		log.Info("there is no lock")
+	case failed:
+		log.WithFields(logrus.Fields{"featureSet": now.FeatureSet, "version": now.Version.String()}).Info("this device is locked")
+	case verdict.Kind == lock.Changed: // a diagnostic tells the changes
+		log.Info(now.Summary(path))
+	case verdict.Next != nil:
+		log.Warn(verdict.Summary(path))
+	default:
+		log.Info(verdict.Summary(path))
+	}
+	if now == nil {
+		return
+	}
+	for _, e := range now.History {
+		entry := log.WithFields(logrus.Fields{"version": e.Version, "change": e.Change})
+		if !e.Time.IsZero() {
+			entry = entry.WithField("when", e.Time.Format(time.RFC3339)) // "time" is that of the log line
 		}
+		entry.Info("lock history")
 	}
 }
 
