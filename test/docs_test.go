@@ -171,7 +171,7 @@ func (r *runner) console(p part) {
 		got := r.device.run(c.lines)
 		if !equalLines(got, c.prints) {
 			if !*update {
-				r.errorf(p, "%s\nprints:\n%s\nbut the document says:\n%s\nIf that is right now: go test ./test -update", c.lines[0], strings.Join(got, "\n"), strings.Join(c.prints, "\n"))
+				r.errorf(p, "%s prints something else:\n%s\nIf that is right now: go test ./test -update", c.lines[0], difference(got, c.prints))
 			}
 			c.prints, r.changed = got, true
 		}
@@ -273,6 +273,17 @@ func equalLines(got, doc []string) bool {
 		}
 	}
 	return false
+}
+
+// difference shows where two texts begin to differ.
+func difference(got, doc []string) string {
+	i := 0
+	for i < len(got) && i < len(doc) && equalLines(got[i:i+1], doc[i:i+1]) {
+		i++
+	}
+	const few = 8
+	return fmt.Sprintf("  line %d on, in the document:\n\t%s\n  printed:\n\t%s", i+1,
+		strings.Join(doc[i:min(i+few, len(doc))], "\n\t"), strings.Join(got[i:min(i+few, len(got))], "\n\t"))
 }
 
 // device is the root directory of a device.
