@@ -102,7 +102,7 @@ func (out *Outcome) logLock(failed bool) {
 		return
 	}
 	for _, e := range now.History {
-		entry := log.WithFields(logrus.Fields{"version": e.Version, "change": e.Change})
+		entry := out.Options.Log.WithFields(logrus.Fields{"version": e.Version, "change": e.Change})
 		if !e.Time.IsZero() {
 			entry = entry.WithField("when", e.Time.Format(time.RFC3339)) // "time" is that of the log line
 		}
