@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 //	write FILE TEXT                write a file; both may have Go's escapes
 //	perm MODE FILE                 compare the permissions of a file
 //
-// FILE may be stdout or stderr, and CODE several codes with commas between.
+// The variable RLO holds the character U+202E. FILE may be stdout or stderr, and CODE several codes with commas between.
 // Conditions: [kubernetes:1.NN] is embedded, [overrides] says whether reading
 // what permissions forbid can be given up.
 func TestScript(t *testing.T) {
@@ -74,6 +74,7 @@ func TestScript(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Values[snapshotKey] = &disk{}
+			env.Setenv("RLO", "\u202e") // turns the reading direction
 			return nil
 		},
 	})
