@@ -126,7 +126,7 @@ func (out *Outcome) judge(current *lock.Lock) {
 			Hint:    "put featureSet: " + current.FeatureSet + " and its lists back"})
 		out.Diagnostics.Sort()
 	case verdict.Refused():
-		out.reportLock(diag.Error, "lock-mismatch", verdict.Summary(o.Lock), "put the configuration or the version back, or wipe the device; see below")
+		out.reportLock(diag.Error, "lock-mismatch", verdict.Summary(o.Lock), "put the configuration or the version back, or wipe the device (microshift-cleanup-data --all)")
 	case verdict.Kind == lock.Changed:
 		out.reportLock(diag.Warning, "lock-changed", verdict.Summary(o.Lock),
 			"what the removed gates left in the cluster stays; each of them still counts against an upgrade")
