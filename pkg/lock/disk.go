@@ -143,7 +143,7 @@ func write(dir *os.File, name string, data []byte, first bool) (err error) {
 		// itself wrote since we looked stays.
 		err = retry(func() error { return unix.Linkat(fd, tempName, fd, name, 0) })
 		if errors.Is(err, unix.EEXIST) {
-			return fmt.Errorf("%s: %w", filepath.Join(dir.Name(), name), ErrExists)
+			return ErrExists
 		}
 	} else {
 		err = retry(func() error { return unix.Renameat(fd, tempName, fd, name) })

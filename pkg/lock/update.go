@@ -28,8 +28,9 @@ const patience = 30 * time.Second
 // start has written meanwhile; the last call counts. When it returns an error,
 // Update writes nothing and returns that error.
 //
-// The lock is written in full and durably, or not at all: when Update returns
-// an error, the feature gates must not be used. An unusable lock is returned as
+// When Update returns nil, the lock is on disk for good. When it returns an
+// error, the feature gates must not be used; the lock is then the old one or
+// the new one, never a part of either. An unusable lock is returned as
 // *UnusableError, without asking decide. A missing data directory is created,
 // with mode 0700, when there is a lock to write.
 //
@@ -70,10 +71,13 @@ func Update(path string, decide func(current *Lock) (next *Lock, err error)) err
 		return err
 	}
 	data, err := next.encode()
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		err = write(dir, filepath.Base(path), data, current == nil)
 	}
-	return write(dir, filepath.Base(path), data, current == nil)
+	if err != nil {
+		return fmt.Errorf("the lock %s could not be written: %w", path, err)
+	}
+	return nil
 }
 
 // readAt reads the lock whose directory is dir.
