@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -32,37 +33,47 @@ func takeOutput() (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// build builds the command under test and all components.
-func build(root string) error {
-	if err := goBuild(root, "-o", output+"/", "./cmd/microshift-feature-gates"); err != nil {
-		return err
+// program returns the path of a component, which is built if need be.
+func (k kubernetes) program(t testing.TB, name string) string {
+	t.Helper()
+	group := []string{name}
+	if slices.Contains(k.programs, name) {
+		group = k.programs
 	}
-	for _, k := range []kubernetes{newest, older} {
-		dir := filepath.Join(root, "test/e2e/components", k.module)
-		var packages []string
-		for _, name := range k.programs {
+	once, _ := builds.LoadOrStore(k.minor+"/"+group[0], sync.OnceValue(func() error { return k.build(group) }))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+	return k.path(name)
+}
+
+// builds has each group of programs that is built together: its name to func() error.
+var builds sync.Map
+
+func (k kubernetes) path(name string) string { return filepath.Join(output, k.minor, name) }
+
+// build builds either the components of Kubernetes or one of our own.
+func (k kubernetes) build(names []string) error {
+	dir := filepath.Join(repository, "test/e2e/components", k.module)
+	var packages, inputs []string
+	for _, name := range names {
+		if slices.Contains(k.programs, name) {
 			packages = append(packages, "k8s.io/kubernetes/cmd/"+name)
+			continue
 		}
-		if err := buildOnce(k, dir, packages, nil); err != nil {
-			return err
-		}
-		for _, name := range k.own {
-			inputs := []string{filepath.Join(dir, name)}
-			if name == "embedded" {
-				inputs = append(inputs, filepath.Join(root, "pkg"), filepath.Join(root, "assets"))
-			}
-			if err := buildOnce(k, dir, []string{"./" + name}, inputs); err != nil {
-				return err
-			}
+		packages = append(packages, "./"+name)
+		inputs = append(inputs, filepath.Join(dir, name))
+		if name == "embedded" {
+			inputs = append(inputs, filepath.Join(repository, "pkg"), filepath.Join(repository, "assets"))
 		}
 	}
-	return nil
+	return k.buildOnce(dir, packages, inputs)
 }
 
 // buildOnce builds packages of the module in dir unless that has been done
 // with the same inputs: the pinned versions, the flags, the Go version and the
 // content of the given folders.
-func buildOnce(k kubernetes, dir string, packages, inputs []string) error {
+func (k kubernetes) buildOnce(dir string, packages, inputs []string) error {
 	version, err := k.version(dir)
 	if err != nil {
 		return err
@@ -76,8 +87,7 @@ func buildOnce(k kubernetes, dir string, packages, inputs []string) error {
 	if err != nil {
 		return err
 	}
-	first := filepath.Base(packages[0])
-	sumFile := k.program(first) + ".inputs"
+	sumFile := k.path(filepath.Base(packages[0])) + ".inputs"
 	if old, err := os.ReadFile(sumFile); err == nil && string(old) == sum && k.built(packages) {
 		return nil
 	}
@@ -107,7 +117,7 @@ func (k kubernetes) version(dir string) (string, error) {
 
 func (k kubernetes) built(packages []string) bool {
 	return !slices.ContainsFunc(packages, func(p string) bool {
-		_, err := os.Stat(k.program(filepath.Base(p)))
+		_, err := os.Stat(k.path(filepath.Base(p)))
 		return err != nil
 	})
 }
@@ -178,7 +188,7 @@ func TestVersions(t *testing.T) {
 		if want, got := k.registry(t).Source(), "k8s.io/kubernetes "+version; got != want {
 			t.Errorf("the registry was made from %s, the components are of %s; run components/pin.sh %s %s", want, got, k.module, strings.TrimPrefix(want, "k8s.io/kubernetes v"))
 		}
-		out, err := exec.Command(k.program("kube-apiserver"), "--version").Output()
+		out, err := exec.Command(k.program(t, "kube-apiserver"), "--version").Output()
 		if want := "Kubernetes " + version + "\n"; err != nil || string(out) != want {
 			t.Errorf("kube-apiserver --version prints %q (%v), want %q", out, err, want)
 		}

@@ -21,7 +21,7 @@ type component struct {
 func startEtcd(t testing.TB, dir string) string {
 	t.Helper()
 	port := freePort(t)
-	start(t, newest.program("etcd"), "-port", fmt.Sprint(port), "-dir", dir).awaitText(t, "ready")
+	start(t, newest.program(t, "etcd"), "-port", fmt.Sprint(port), "-dir", dir).awaitText(t, "ready")
 	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }
 
@@ -49,7 +49,7 @@ func startAPIServer(t testing.TB, k kubernetes, etcd string, extra ...string) co
 	t.Helper()
 	port := freePort(t)
 	args := append(apiServerArgs(), fmt.Sprintf("--secure-port=%d", port), "--etcd-servers="+etcd)
-	c := component{start(t, k.program("kube-apiserver"), append(args, given(extra)...)...), "kube-apiserver", loopback(port)}
+	c := component{start(t, k.program(t, "kube-apiserver"), append(args, given(extra)...)...), "kube-apiserver", loopback(port)}
 	c.await(t, healthy(c.url+"/readyz"))
 	return c
 }
@@ -71,7 +71,7 @@ func startController(t testing.TB, name string, server component, extra ...strin
 	if name == "kube-controller-manager" {
 		args = append(args, "--service-account-private-key-file="+keys.key)
 	}
-	c := component{start(t, newest.program(name), append(args, given(extra)...)...), name, loopback(port)}
+	c := component{start(t, newest.program(t, name), append(args, given(extra)...)...), name, loopback(port)}
 	c.await(t, healthy(c.url+"/healthz"))
 	return c
 }
@@ -140,14 +140,14 @@ func startKubelet(t testing.TB, text string, extra ...string) component {
 	t.Helper()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "cri.sock")
-	start(t, newest.program("cri"), "-socket", socket).awaitText(t, "ready")
+	start(t, newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	port, healthPort := freePort(t), freePort(t)
 	config := filepath.Join(dir, "config.yaml")
 	if err := os.WriteFile(config, []byte(kubeletConfig(dir, socket, port, healthPort)+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"--config=" + config, "--root-dir=" + dir + "/root", "--cert-dir=" + dir + "/pki", "--hostname-override=e2e"}, given(extra)...)
-	p := start(t, "unshare", isolate(newest.program("kubelet"), args...)...)
+	p := start(t, "unshare", isolate(newest.program(t, "kubelet"), args...)...)
 	p.name = "kubelet"
 	c := component{p, "kubelet", loopback(port)}
 	c.await(t, healthy(fmt.Sprintf("http://127.0.0.1:%d/healthz", healthPort)))

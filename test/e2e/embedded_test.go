@@ -35,7 +35,7 @@ func (m microshift) start(t testing.TB, version string) running {
 	t.Helper()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "cri.sock")
-	start(t, newest.program("cri"), "-socket", socket).awaitText(t, "ready")
+	start(t, newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	config := filepath.Join(dir, "kubelet.yaml")
 	if err := os.WriteFile(config, []byte(kubeletConfig(dir, socket, freePort(t), freePort(t))), 0o600); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func (m microshift) start(t testing.TB, version string) running {
 	control, port := freePort(t), freePort(t)
 	args := []string{"-root", m.root, "-version", version, "-kubelet-config", config, "-kubelet-root", dir + "/kubelet",
 		"-control", fmt.Sprint(control), "--", fmt.Sprintf("--secure-port=%d", port), "--etcd-servers=" + m.etcd}
-	p := start(t, "unshare", isolate(newest.program("embedded"), append(args, apiServerArgs()...)...)...)
+	p := start(t, "unshare", isolate(newest.program(t, "embedded"), append(args, apiServerArgs()...)...)...)
 	p.name = "embedded"
 	return running{p, component{p, "kube-apiserver", loopback(port)}, control}
 }

@@ -17,13 +17,10 @@ import (
 
 // kubernetes is a Kubernetes of which the tests run the real components.
 type kubernetes struct {
-	minor      string // 1.NN
-	microshift string // a MicroShift that contains it
-	module     string // below components, which pins the version
-	// The components that are built, those that have a main package in
-	// k8s.io/kubernetes first.
-	programs []string
-	own      []string
+	minor      string   // 1.NN
+	microshift string   // a MicroShift that contains it
+	module     string   // below components, which pins the version
+	programs   []string // its components that the tests run
 }
 
 // newest is the Kubernetes that everything is proven on, older another one,
@@ -32,7 +29,6 @@ var (
 	newest = kubernetes{
 		minor: "1.36", microshift: "5.0.0", module: ".",
 		programs: []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"},
-		own:      []string{"etcd", "cri", "embedded"},
 	}
 	older = kubernetes{
 		minor: "1.35", microshift: "4.22.0", module: "kubernetes-1.35",
@@ -45,11 +41,6 @@ func each(t *testing.T, test func(*testing.T, kubernetes)) {
 	for _, k := range []kubernetes{newest, older} {
 		t.Run(k.minor, func(t *testing.T) { test(t, k) })
 	}
-}
-
-// program returns the path of one of the components.
-func (k kubernetes) program(name string) string {
-	return filepath.Join(output, k.minor, name)
 }
 
 // registry returns what this module knows of the Kubernetes.
@@ -65,8 +56,9 @@ func (k kubernetes) registry(t testing.TB) *gates.Registry {
 	return reg
 }
 
-// output is where programs and logs of the tests go, an absolute path.
-var output string
+// repository is the root of this module, and output where programs and logs
+// of the tests go; both are absolute.
+var repository, output string
 
 func TestMain(m *testing.M) {
 	code, err := run(m)
@@ -78,17 +70,20 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (int, error) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
+	var err error
+	if repository, err = filepath.Abs("../.."); err != nil {
 		return 0, err
 	}
-	output = filepath.Join(root, "_output", "e2e")
+	output = filepath.Join(repository, "_output", "e2e")
 	unlock, err := takeOutput()
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	if err := build(root); err != nil {
+	if err := os.RemoveAll(filepath.Join(output, "logs")); err != nil {
+		return 0, err
+	}
+	if err := goBuild(repository, "-o", output+"/", "./cmd/microshift-feature-gates"); err != nil {
 		return 0, err
 	}
 	if err := makeKeys(filepath.Join(output, "keys")); err != nil {

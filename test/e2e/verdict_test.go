@@ -146,7 +146,7 @@ var (
 // complaint runs kube-apiserver without an etcd and returns why it ends.
 func (k kubernetes) complaint(t testing.TB, flag string) string {
 	t.Helper()
-	f := finish(t, k.program("kube-apiserver"), append(apiServerArgs(), given([]string{"--secure-port=1", flag})...)...)
+	f := finish(t, k.program(t, "kube-apiserver"), append(apiServerArgs(), given([]string{"--secure-port=1", flag})...)...)
 	m := commandErr.FindStringSubmatch(f.stderr)
 	if m == nil {
 		t.Errorf("kube-apiserver %s exits %d with\n%s", flag, f.code, f.stderr)
@@ -209,7 +209,7 @@ func TestVerdictsHold(t *testing.T) {
 				continue
 			}
 			args := append(apiServerArgs(), fmt.Sprintf("--secure-port=%d", freePort(t)), "--etcd-servers="+etcd, flag)
-			f := finish(t, k.program("kube-apiserver"), args...)
+			f := finish(t, k.program(t, "kube-apiserver"), args...)
 			if want = strings.TrimSuffix(strings.TrimPrefix(want, "["), ", "+noEtcd+"]"); f.code != 1 || !strings.Contains(f.stderr, want) {
 				t.Errorf("%s: with an etcd kube-apiserver exits %d with\n%s\nwant 1 with %s", item, f.code, f.stderr, want)
 			}
