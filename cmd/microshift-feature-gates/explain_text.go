@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
@@ -120,6 +121,9 @@ func (d gateDeviceView) value() string {
 	text := onOff(s.Enabled)
 	switch s.Reason {
 	case resolve.Default:
+		if d.named() {
+			return text + ", its default: what apiServer.featureGates says of it does not count"
+		}
 		return text + ", its default: nothing in apiServer.featureGates sets it"
 	case resolve.Required:
 		text += ", since MicroShift requires it"
@@ -131,6 +135,11 @@ func (d gateDeviceView) value() string {
 		text += ", by the configuration"
 	}
 	return text + "; given to " + givenTo(d.out.Result, s.Gate.Name)
+}
+
+// named reports whether a list of the section has the gate.
+func (d gateDeviceView) named() bool {
+	return slices.ContainsFunc(d.Written, func(w writtenView) bool { return strings.HasPrefix(w.Path, "apiServer.") })
 }
 
 // givenTo names the components that are given a gate.

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 //	printable FILE...              no raw control, bidi or invisible character
 //	snapshot; unchanged            remember etc, var and run; compare with that
 //	write FILE TEXT                write a file; both may have Go's escapes
+//	repeat FILE N TEXT             write a file that holds the text N times
 //	perm MODE FILE                 compare the permissions of a file
 //
 // The variable RLO holds the character U+202E. FILE may be stdout or stderr, and CODE several codes with commas between.
@@ -60,6 +61,7 @@ func TestScript(t *testing.T) {
 			"snapshot":  snapshot,
 			"unchanged": unchanged,
 			"write":     write,
+			"repeat":    repeat,
 			"perm":      perm,
 		},
 		Condition: func(cond string) (bool, error) {

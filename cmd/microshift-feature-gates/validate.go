@@ -18,6 +18,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Short: "Report every problem and write nothing",
 		Long: `Report every problem that a start would find in the configuration and the lock,
 and write nothing. With files, check these alone, merged in the order given.`,
+		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt),
 		RunE: func(_ *cobra.Command, files []string) error {
 			o, err := a.options()
 			if err != nil {
