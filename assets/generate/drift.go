@@ -53,6 +53,9 @@ func readSums() (map[string]sum, error) {
 	return sums, nil
 }
 
+// currentSum returns the checksums of a registry as it is, and of the files and
+// older registries that it would be made from now. The rest of the generator
+// does not count: it only has to build and run what kubernetes/ holds.
 func currentSum(minor string) (sum, error) {
 	output, err := hashFiles([]string{registryFile(minor)})
 	if err != nil {
@@ -102,7 +105,7 @@ func checkAll(targets []string) error {
 		case isRegistry:
 			err = checkRegistry(minor)
 		default:
-			err = errors.New("unknown target")
+			return fmt.Errorf("unknown target %s", target)
 		}
 		if err != nil {
 			stale = append(stale, fmt.Errorf("%w\n\trun: go -C assets/generate run . %s", err, target))
@@ -126,7 +129,8 @@ func checkRegistry(minor string) error {
 	case was.output != now.output:
 		return fmt.Errorf("assets/gates/kubernetes-%s.yaml: changed since it was generated", minor)
 	case was.inputs != now.inputs:
-		return fmt.Errorf("assets/gates/kubernetes-%s.yaml: stale, what it is generated from has changed", minor)
+		return fmt.Errorf("assets/gates/kubernetes-%s.yaml: stale, registry.go, kubernetes/*/*.go, kubernetes/%s.mod "+
+			"or .sum, or the since of a gate in an older registry has changed", minor, minor)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -90,7 +91,7 @@ func generate(target string) error {
 	}
 	ver, ok := strings.CutPrefix(target, "kubernetes-")
 	if !ok {
-		return fmt.Errorf("unknown target")
+		return errors.New("unknown target")
 	}
 	return generateRegistry(ver)
 }
