@@ -9,6 +9,7 @@ import (
 // value is PolicyNone.
 type Policy int
 
+// The policies.
 const (
 	PolicyNone    Policy = iota // none
 	PolicyZStream               // those of the patch number alone
@@ -39,25 +40,17 @@ func ParsePolicy(text string) (Policy, error) {
 // Kind is what a start finds.
 type Kind int
 
+// The kinds from RefusedRemoved on stop the start.
 const (
-	// None: neither a lock nor a feature set. The zero value.
-	None Kind = iota
-	// Created: a feature set is used for the first time.
-	Created
-	// Held: the lock and the configuration agree.
-	Held
-	// Changed: the set is the same, the gates in it are not.
-	Changed
-	// MovedByException: the version differs, and every gate is exempt.
-	MovedByException
-	// MovedByPolicy: the patch number differs, and the policy allows that.
-	MovedByPolicy
-	// RefusedRemoved: there is a lock, and no feature set.
-	RefusedRemoved
-	// RefusedSetChanged: there is a lock of another feature set.
-	RefusedSetChanged
-	// RefusedVersion: there is a lock of another version.
-	RefusedVersion
+	None              Kind = iota // neither a lock nor a feature set
+	Created                       // a feature set is used for the first time
+	Held                          // the lock and the configuration agree
+	Changed                       // the set is the same, the gates in it are not
+	MovedByException              // the version differs, and every gate is exempt
+	MovedByPolicy                 // the patch number differs, and the policy allows that
+	RefusedRemoved                // there is a lock, and no feature set
+	RefusedSetChanged             // there is a lock of another feature set
+	RefusedVersion                // there is a lock of another version
 )
 
 var kindNames = [...]string{
@@ -118,7 +111,7 @@ func (v Verdict) Refused() bool { return v.Kind >= RefusedRemoved }
 // A lock that MicroShift itself wrote does not record exceptions, so all of its
 // gates count as set without one.
 func Check(l *Lock, now Section, running Version, p Policy, at time.Time) Verdict {
-	now.Gates = now.Gates.normal()
+	now.Gates = now.normal()
 	if now.FeatureSet != customNoUpgrade {
 		now.Gates = Gates{}
 	}
@@ -133,7 +126,7 @@ func Check(l *Lock, now Section, running Version, p Policy, at time.Time) Verdic
 	sameSet := now.FeatureSet == l.FeatureSet
 	exempt := false
 	if l.FeatureSet == customNoUpgrade {
-		wanted := l.Gates.normal() // what putting the configuration back would give
+		wanted := l.normal() // what putting the configuration back would give
 		if sameSet {
 			v.Added, v.Removed = now.minus(wanted), wanted.minus(now.Gates)
 			wanted = now.Gates
@@ -143,7 +136,8 @@ func Check(l *Lock, now Section, running Version, p Policy, at time.Time) Verdic
 	}
 	moved := running.Compare(l.Version) != 0
 	patchOnly := running.Major == l.Version.Major && running.Minor == l.Version.Minor
-	v.VersionBlocked = moved && !exempt && !(p == PolicyZStream && patchOnly)
+	allowed := p == PolicyZStream && patchOnly
+	v.VersionBlocked = moved && !exempt && !allowed
 	switch {
 	case now.FeatureSet == "":
 		v.Kind = RefusedRemoved
@@ -169,7 +163,7 @@ func Check(l *Lock, now Section, running Version, p Policy, at time.Time) Verdic
 // blocking returns the gates that need an exception and have none when the
 // configuration is g.
 func blocking(l *Lock, g Gates) Lists {
-	counted := g.CustomNoUpgrade.union(l.Gates.normal().unexempted())
+	counted := g.CustomNoUpgrade.union(l.normal().unexempted())
 	for _, e := range l.History {
 		counted = counted.union(e.CountsAgainstUpgrade)
 	}
@@ -193,7 +187,7 @@ func (v Verdict) next(change string, at time.Time) *Lock {
 		next.Version = v.Running.release()
 	}
 	if next.FeatureSet == customNoUpgrade {
-		e.CountsAgainstUpgrade = next.Gates.normal().unexempted().minus(v.Now.unexempted())
+		e.CountsAgainstUpgrade = next.normal().unexempted().minus(v.Now.unexempted())
 		next.Gates = v.Now.Gates
 	}
 	next.History = record(next.History, e)

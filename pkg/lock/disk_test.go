@@ -28,7 +28,7 @@ func TestReadUnusable(t *testing.T) {
 	must(t, os.Truncate(mustCreate(t, path("huge")), 1<<40)) // sparse
 	socket, err := net.Listen("unix", path("socket"))
 	must(t, err)
-	defer socket.Close()
+	t.Cleanup(func() { _ = socket.Close() })
 	if err := unix.Mknod(path("device"), unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))); err != nil {
 		t.Logf("the device is left out: %v", err)
 		must(t, os.Symlink("nowhere", path("device")))

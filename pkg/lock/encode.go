@@ -196,10 +196,10 @@ func get(m *yaml.Node, key string) *yaml.Node {
 
 // kind names what n is, for people.
 func kind(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
+	switch n.Kind {
+	case yaml.MappingNode:
 		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
+	case yaml.SequenceNode:
 		return "a list"
 	}
 	switch n.ShortTag() {

@@ -1,8 +1,8 @@
 // Package lock keeps the lock file: the record that a NoUpgrade feature set
 // has been used, by which later starts are judged.
 //
-// Read and Update are the only disk access, Check is the rule, and Explain is
-// the text for people.
+// Read and Update are the disk access, Check is the rule, and Explain is the
+// text for people. Nothing here logs.
 package lock
 
 import (
