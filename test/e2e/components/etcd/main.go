@@ -2,15 +2,13 @@
 //
 //	etcd -port PORT -dir DIR
 //
-// It prints "ready" on stdout once it serves, and ends when stdin is closed or
-// a signal comes.
+// It prints "ready" on stdout once it serves, and ends on a signal.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"net/url"
 	"os"
@@ -45,7 +43,7 @@ func run(port int, dir string) error {
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{*client}, []url.URL{*client}
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{*peer}, []url.URL{*peer}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	cfg.UnsafeNoFsync = true
+	cfg.UnsafeNoFsync = true // the data needs to survive restarts of programs only
 	server, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return err
@@ -60,10 +58,6 @@ func run(port int, dir string) error {
 
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		ended <- syscall.SIGTERM
-	}()
 	select {
 	case <-ended:
 		return nil
