@@ -129,7 +129,7 @@ func (out *Outcome) judge(current *lock.Lock) {
 		out.reportLock(diag.Error, "lock-mismatch", verdict.Summary(o.Lock), "put the configuration or the version back, or wipe the device (microshift-cleanup-data --all)")
 	case verdict.Kind == lock.Changed:
 		out.reportLock(diag.Warning, "lock-changed", verdict.Summary(o.Lock),
-			"what the removed gates left in the cluster stays; each of them still counts against an upgrade")
+			"what a removed gate left in the cluster stays, whether the gate is on or off")
 	case verdict.Kind == lock.Created:
 		out.checkData()
 	}
