@@ -30,28 +30,6 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"abc", "abc", 0},
-		{"abc", "abd", 1},
-		{"abc", "ab", 1},
-		{"abc", "acb", 1},
-		{"kitten", "sitting", 3},
-		{"ca", "abc", 3}, // optimal string alignment; 2 if a swapped pair could be edited again
-	} {
-		for _, pair := range [][2]string{{tc.a, tc.b}, {tc.b, tc.a}} {
-			if got := distance(pair[0], pair[1], 10); got != tc.want {
-				t.Errorf("distance(%q, %q) = %d, want %d", pair[0], pair[1], got, tc.want)
-			}
-		}
-	}
-}
-
 func FuzzSuggest(f *testing.F) {
 	for _, name := range []string{"MemoryQos", "", "A=true", "MemoryQoЅ", "\xff\xfe", strings.Repeat("a", 1000)} {
 		f.Add(name)
@@ -65,7 +43,7 @@ func FuzzSuggest(f *testing.F) {
 		if _, ok := reg.Gate(got); !ok {
 			t.Errorf("Suggest(%q) = %q, want a known gate", name, got)
 		}
-		if n := utf8.RuneCountInString(name); n > len(got)+maxDistance {
+		if n := utf8.RuneCountInString(name); n > len(got)+4 {
 			t.Errorf("Suggest(%q) = %q although it is %d letters longer", name, got, n-len(got))
 		}
 		if got != reg.Suggest(got) {
