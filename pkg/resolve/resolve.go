@@ -25,6 +25,7 @@ const (
 	Required   Reason = "required"    // MicroShift itself
 	Custom     Reason = "custom"      // customNoUpgrade
 	Exception  Reason = "exception"   // specialHandlingSupportExceptionRequired
+	Rollout    Reason = "rollout"     // the rollout by minimumKubeletVersion, against which the lists don't count
 )
 
 // RequiredGates returns the gates that MicroShift can't do without, sorted.
@@ -78,6 +79,13 @@ type Result struct {
 //
 // The error is not nil only if the embedded data is damaged.
 func Gates(cfg *config.Config, reg *gates.Registry, major int) (*Result, diag.List, error) {
+	return GatesUnder(cfg, reg, major, nil)
+}
+
+// GatesUnder is Gates on a device whose guarded gates are in the hands of a
+// rollout, which has decided on each of them. What needs a gate that the
+// rollout has off is off as well. The rollout never makes a problem an Error.
+func GatesUnder(cfg *config.Config, reg *gates.Registry, major int, guarded map[string]bool) (*Result, diag.List, error) {
 	v := validator{cfg: cfg, reg: reg, settings: map[string]Setting{}}
 	r := &Result{FeatureSet: cfg.FeatureGates.FeatureSet, registry: reg}
 	for _, name := range RequiredGates() {
@@ -85,6 +93,7 @@ func Gates(cfg *config.Config, reg *gates.Registry, major int) (*Result, diag.Li
 			v.settings[name] = Setting{Gate: g, Enabled: true, Reason: Required}
 		}
 	}
+	v.rollout(guarded)
 	v.featureSet()
 	if set := r.FeatureSet.V; set == gates.TechPreviewNoUpgrade || set == gates.DevPreviewNoUpgrade {
 		s, err := gates.FeatureSet(set, major)
@@ -148,7 +157,7 @@ func (r *Result) settle(v *validator) error {
 		if err := set(loose, v.settings); err != nil { // all that can be wrong with a gate alone was found before
 			return fmt.Errorf("gates of Kubernetes %s: %w", v.reg.Version(), err)
 		}
-		if !r.skipUnmet(v, loose) {
+		if !v.holdBack(loose) && !r.skipUnmet(v, loose) {
 			v.dependencies(loose)
 			break
 		}

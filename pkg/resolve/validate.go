@@ -134,6 +134,10 @@ func (v *validator) lists() {
 // item checks one valid name and enters its setting.
 func (v *validator) item(item config.Value[string], g group) {
 	name := item.V
+	if old, ok := v.settings[name]; ok && old.Reason == Rollout {
+		v.guarded(item, old, g.enabled)
+		return
+	}
 	if old, ok := v.settings[name]; ok && old.Reason != Required && old.Enabled != g.enabled {
 		if old.Reason != FeatureSet { // with a preview set, lists are an error already
 			v.at(diag.Error, "gate-conflict", item.Origin,

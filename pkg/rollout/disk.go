@@ -20,7 +20,7 @@ const StartedPath = "/run/microshift-feature-gates/started.json"
 // there is none, and tells what is wrong where it can't be used; the File is
 // zero then. A link, a directory and whatever else is no regular file can't.
 func ReadFile(path string) (File, error) {
-	data, err := readRegular(path)
+	data, err := readRegular(path, maxBytes)
 	if err != nil {
 		return File{}, err
 	}
@@ -44,7 +44,7 @@ func WriteFile(path string, f File) error {
 // ReadStarted reads what WriteStarted left; the zero File is a start without a
 // rollout. The error is fs.ErrNotExist where no start has left anything.
 func ReadStarted(path string) (File, error) {
-	data, err := readRegular(path)
+	data, err := readRegular(path, maxBytes)
 	if err != nil {
 		return File{}, err
 	}
@@ -77,8 +77,8 @@ func WriteStarted(path string, f File) error {
 	return replace(path, data)
 }
 
-// readRegular reads a regular file of at most maxBytes.
-func readRegular(path string) ([]byte, error) {
+// readRegular reads a regular file of at most limit bytes.
+func readRegular(path string, limit int64) ([]byte, error) {
 	// O_NOFOLLOW: a link is not followed, wherever it points. O_NONBLOCK:
 	// opening a FIFO would wait for its writer. What follows concerns the
 	// descriptor, so nobody can exchange the file in between.
@@ -92,12 +92,12 @@ func readRegular(path string) ([]byte, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("%s is over %d bytes", path, maxBytes)
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is over %d bytes", path, limit)
 	}
 	return data, nil
 }

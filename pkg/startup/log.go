@@ -33,6 +33,7 @@ func (out *Outcome) log(err error) {
 	if err == nil {
 		out.logFlags()
 	}
+	out.logRollout()
 	out.logLock(err != nil)
 	for _, d := range out.Diagnostics {
 		if d.Severity == diag.Error && slices.Contains(lockCodes, d.Code) {

@@ -18,6 +18,7 @@ import (
 	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
 	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
 	"github.com/microshift-io/microshift-feature-gates/pkg/resolve"
+	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
 
 // Options says what to start with. DefaultOptions fills it in; each field that
@@ -32,6 +33,9 @@ type Options struct {
 	DataVersion string
 	// FailureLog is the file in which a refusal is left for greenboot.
 	FailureLog string
+	// Rollout is the path of the rollout file, and Started that of the record of
+	// what MicroShift was started with, which is gone after a boot.
+	Rollout, Started string
 	// Version is the version of MicroShift that is starting.
 	Version lock.Version
 	// Policy says which version changes a lock lets through; the zero value, none.
@@ -50,6 +54,8 @@ func DefaultOptions(root string, running lock.Version) Options {
 		Lock:        "/var/lib/microshift/no-upgrade",
 		DataVersion: "/var/lib/microshift/version",
 		FailureLog:  "/var/lib/microshift-backups/prerun_failed.log",
+		Rollout:     rollout.FilePath,
+		Started:     rollout.StartedPath,
 		Version:     running,
 		Now:         time.Now,
 		Log:         logrus.StandardLogger(),
@@ -64,6 +70,8 @@ type Outcome struct {
 	Config *config.Config
 	Result *resolve.Result
 	Lock   LockState
+	// Rollout is about the gates that depend on a minimum kubelet version.
+	Rollout RolloutState
 	// Diagnostics holds every problem with the configuration and the lock.
 	Diagnostics diag.List
 	// Image reports whether the system is an ostree or bootc image, which may
@@ -86,7 +94,8 @@ func Look(o Options) (*Outcome, error) {
 //
 // The error is a *Refusal when the configuration or the lock stops the start;
 // otherwise something could not be read or written. The outcome is never nil.
-// A start that fails changes nothing on disk but FailureLog.
+// A start that fails changes nothing on disk but FailureLog. One that goes on
+// records in Started which rollout it has taken, where there is one.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
 	out, err := load(o)
 	if err == nil {
@@ -98,14 +107,22 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 		err = out.refusal()
 	}
 	out.log(err)
+	if err == nil {
+		out.recordStart()
+	}
 	out.leaveFailure(err)
 	return out, err
 }
 
-// Check judges the given files as the whole configuration, without the lock
-// and without touching the disk. The error is not nil only if the embedded
-// data is damaged.
+// Check judges the given files as the whole configuration, without the lock,
+// without a rollout and without touching the disk. The error is not nil only if
+// the embedded data is damaged.
 func Check(o Options, files []config.File) (*Outcome, error) {
+	return check(o, files, nil)
+}
+
+// check is Check with a rollout, as it was found on the disk, or nil.
+func check(o Options, files []config.File, state *RolloutState) (*Outcome, error) {
 	cfg, diags := config.Merge(files)
 	out := &Outcome{Options: o, Files: files, Config: cfg, Diagnostics: diags, Lock: LockState{Path: o.Lock}}
 	kube, exact := gates.KubernetesFor(o.Version.Major, o.Version.Minor)
@@ -118,7 +135,13 @@ func Check(o Options, files []config.File) (*Outcome, error) {
 			Message: fmt.Sprintf("it is not known which Kubernetes MicroShift %s contains; taking the feature gates of %s", o.Version, reg.Version()),
 			Hint:    "update microshift-feature-gates together with MicroShift"})
 	}
-	result, problems, err := resolve.Gates(cfg, reg, o.Version.Major)
+	var guarded map[string]bool
+	if state != nil {
+		guarded = state.decide(cfg, reg)
+		out.Rollout = *state
+		out.Diagnostics = append(out.Diagnostics, state.diagnostics(cfg)...)
+	}
+	result, problems, err := resolve.GatesUnder(cfg, reg, o.Version.Major, guarded)
 	out.Result = result
 	out.Diagnostics = append(out.Diagnostics, problems...)
 	out.Diagnostics.Sort()
@@ -128,7 +151,8 @@ func Check(o Options, files []config.File) (*Outcome, error) {
 // load reads the configuration and judges it.
 func load(o Options) (*Outcome, error) {
 	files, problems, readErr := config.Read(o.Paths)
-	out, err := Check(o, files)
+	state := o.readRollout()
+	out, err := check(o, files, &state)
 	out.Image = o.exists("/run/ostree-booted")
 	out.Diagnostics = append(out.Diagnostics, problems...)
 	out.Diagnostics.Sort()
