@@ -43,16 +43,23 @@ func effective(r *resolve.Result, name string) (s resolve.Setting, ok bool) {
 	return all[i], true
 }
 
+// What a start would do.
+const (
+	startAccepted = "accepted"
+	startRejected = "rejected" // for the configuration
+	startLocked   = "locked"   // stopped by the lock
+)
+
 // startOf says in a word what a start would do, and if it would be refused, why.
 func startOf(out *startup.Outcome) (word, reason string) {
 	r := out.Refusal()
 	switch {
 	case r == nil:
-		return "accepted", ""
+		return startAccepted, ""
 	case r.ByLock:
-		return "locked", r.Error()
+		return startLocked, r.Error()
 	default:
-		return "rejected", r.Error()
+		return startRejected, r.Error()
 	}
 }
 

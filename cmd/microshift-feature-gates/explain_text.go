@@ -98,9 +98,9 @@ func showGateOnDevice(p *page, v *explainView) {
 		p.line("  %t wins for every component: they share one gate table, and the kubelet writes it last", d.Gate.Kubelet.Enabled)
 	}
 	switch d.Start {
-	case "accepted":
+	case startAccepted:
 		p.line("  a start: goes on")
-	case "rejected":
+	case startRejected:
 		p.line("  a start: is refused, since the configuration is rejected: %s", d.Reason)
 	default:
 		p.line("  a start: is refused by the lock: %s", d.Reason)

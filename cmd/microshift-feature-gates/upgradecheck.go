@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,16 +97,13 @@ func upgrade(now, then *startup.Outcome) *upgradeView {
 func upgradeNotes(now, then *startup.Outcome) []string {
 	notes := []string{}
 	from, to := now.Options.Version, then.Options.Version
-	if v := then.Lock.Verdict; v.VersionBlocked && v.Now.FeatureSet == gates.CustomNoUpgrade && !v.Blocking.IsZero() {
-		for _, l := range []struct {
-			key   string
-			names []string
-		}{{"enabled", v.Blocking.Enabled}, {"disabled", v.Blocking.Disabled}} {
-			if len(l.names) > 0 {
-				notes = append(notes, fmt.Sprintf("with a support exception, the lock would let this pass once apiServer.featureGates.specialHandlingSupportExceptionRequired.%s also has %s",
-					l.key, quoted(l.names)))
-			}
-		}
+	v := then.Lock.Verdict
+	if word, _ := startOf(then); word == startRejected && v.Refused() {
+		notes = append(notes, "the lock would stop it as well: "+v.Summary(then.Lock.Path))
+	}
+	if v.VersionBlocked && v.Now.FeatureSet == gates.CustomNoUpgrade && !v.Blocking.IsZero() {
+		notes = append(notes, "the lock would let the version pass with a support exception: apiServer.featureGates.specialHandlingSupportExceptionRequired needs "+
+			exceptions(v.Blocking)+" as well")
 	}
 	if next := now.Lock.Verdict.Next; next != nil && now.Refusal() == nil && then.Refusal() == nil {
 		later := lock.Check(next, lock.SectionOf(then.Config.FeatureGates), to, then.Options.Policy, then.Options.Now())
@@ -117,4 +115,16 @@ func upgradeNotes(now, then *startup.Outcome) []string {
 		notes = append(notes, fmt.Sprintf("MicroShift %s would not start with this configuration either: %s", from, r.Error()))
 	}
 	return notes
+}
+
+// exceptions lists gates as in the configuration.
+func exceptions(l lock.Lists) string {
+	var parts []string
+	if len(l.Enabled) > 0 {
+		parts = append(parts, "enabled: ["+quoted(l.Enabled)+"]")
+	}
+	if len(l.Disabled) > 0 {
+		parts = append(parts, "disabled: ["+quoted(l.Disabled)+"]")
+	}
+	return strings.Join(parts, " and ")
 }

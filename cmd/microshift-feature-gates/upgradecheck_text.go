@@ -18,9 +18,9 @@ func showUpgrade(p *page, v *upgradeView, now, then *startup.Outcome) {
 	p.heading("From MicroShift %s (Kubernetes %s) to %s (Kubernetes %s): %s", v.MicroShiftVersion, v.KubernetesVersion,
 		v.Target.MicroShiftVersion, v.Target.KubernetesVersion, word)
 	switch v.Start {
-	case "accepted":
+	case startAccepted:
 		p.line("This device would start: %s.", then.Lock.Verdict.Summary(then.Lock.Path))
-	case "rejected":
+	case startRejected:
 		p.line("This device would not start, since the configuration is rejected there: %s", v.Reason)
 	default:
 		p.line("This device would not start, since the lock stops it: %s", v.Reason)
@@ -43,7 +43,7 @@ func showUpgrade(p *page, v *upgradeView, now, then *startup.Outcome) {
 			}
 			what = strings.Join(texts, "; ")
 		}
-		rows = append(rows, []string{g.Name, fmt.Sprint(g.Enabled), what, g.Origin.String()})
+		rows = append(rows, []string{g.Name, fmt.Sprint(g.Enabled), g.Origin.String(), what})
 	}
-	p.table([]string{"GATE", "VALUE", "THERE", "SET BY"}, rows...)
+	p.table([]string{"GATE", "VALUE", "SET BY", "WHAT CHANGES"}, rows...)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +50,9 @@ func look(o startup.Options, files []string) (*startup.Outcome, error) {
 		return startup.Look(o)
 	}
 	read, problems, readErr := config.ReadFiles(files...)
+	problems = slices.DeleteFunc(problems, func(d diag.Diagnostic) bool {
+		return d.Code == "writable" // says something of files on a device only
+	})
 	out, err := startup.Check(o, read)
 	out.Diagnostics = append(out.Diagnostics, problems...)
 	out.Diagnostics.Sort()
