@@ -13,15 +13,14 @@ import (
 // component is a running component of Kubernetes.
 type component struct {
 	*process
-	name string
-	url  string // where it serves, with metrics below
+	url string // where it serves, with metrics below
 }
 
 // startEtcd starts an etcd that keeps its data in dir and returns its URL.
 func startEtcd(t testing.TB, dir string) string {
 	t.Helper()
 	port := freePort(t)
-	start(t, newest.program(t, "etcd"), "-port", fmt.Sprint(port), "-dir", dir).awaitText(t, "ready")
+	start(t, "etcd", newest.program(t, "etcd"), "-port", fmt.Sprint(port), "-dir", dir).awaitText(t, "ready")
 	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }
 
@@ -49,7 +48,8 @@ func startAPIServer(t testing.TB, k kubernetes, etcd string, extra ...string) co
 	t.Helper()
 	port := freePort(t)
 	args := append(apiServerArgs(), fmt.Sprintf("--secure-port=%d", port), "--etcd-servers="+etcd)
-	c := component{start(t, k.program(t, "kube-apiserver"), append(args, given(extra)...)...), "kube-apiserver", loopback(port)}
+	command := append([]string{k.program(t, "kube-apiserver")}, append(args, given(extra)...)...)
+	c := component{start(t, "kube-apiserver", command...), loopback(port)}
 	c.await(t, healthy(c.url+"/readyz"))
 	return c
 }
@@ -59,7 +59,8 @@ func startAPIServer(t testing.TB, k kubernetes, etcd string, extra ...string) co
 func startController(t testing.TB, name string, server component, extra ...string) component {
 	t.Helper()
 	port := freePort(t)
-	args := []string{
+	command := []string{
+		newest.program(t, name),
 		"--kubeconfig=" + kubeconfig(t, server.url),
 		"--bind-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port),
@@ -69,9 +70,9 @@ func startController(t testing.TB, name string, server component, extra ...strin
 		"--authorization-always-allow-paths=/healthz,/metrics,/flagz",
 	}
 	if name == "kube-controller-manager" {
-		args = append(args, "--service-account-private-key-file="+keys.key)
+		command = append(command, "--service-account-private-key-file="+keys.key)
 	}
-	c := component{start(t, newest.program(t, name), append(args, given(extra)...)...), name, loopback(port)}
+	c := component{start(t, name, append(command, given(extra)...)...), loopback(port)}
 	c.await(t, healthy(c.url+"/healthz"))
 	return c
 }
@@ -119,7 +120,7 @@ exec "$@"
 
 // isolate returns the command line that runs program isolated.
 func isolate(program string, args ...string) []string {
-	return append([]string{"--mount", "--propagation", "private", "sh", "-euc", isolated, "isolated", program}, args...)
+	return append([]string{"unshare", "--mount", "--propagation", "private", "sh", "-euc", isolated, "isolated", program}, args...)
 }
 
 // needIsolation skips a test where the kubelet can't be isolated.
@@ -128,7 +129,7 @@ func needIsolation(t *testing.T) {
 	if os.Geteuid() != 0 {
 		skip(t, "the kubelet needs root")
 	}
-	if f := finish(t, "unshare", isolate("true")...); f.code != 0 {
+	if f := finish(t, isolate("true")...); f.code != 0 {
 		skip(t, "no mount namespace for the kubelet: "+strings.TrimSpace(f.stderr))
 	}
 }
@@ -140,16 +141,14 @@ func startKubelet(t testing.TB, text string, extra ...string) component {
 	t.Helper()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "cri.sock")
-	start(t, newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
+	start(t, "cri", newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	port, healthPort := freePort(t), freePort(t)
 	config := filepath.Join(dir, "config.yaml")
 	if err := os.WriteFile(config, []byte(kubeletConfig(dir, socket, port, healthPort)+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{"--config=" + config, "--root-dir=" + dir + "/root", "--cert-dir=" + dir + "/pki", "--hostname-override=e2e"}, given(extra)...)
-	p := start(t, "unshare", isolate(newest.program(t, "kubelet"), args...)...)
-	p.name = "kubelet"
-	c := component{p, "kubelet", loopback(port)}
+	c := component{start(t, "kubelet", isolate(newest.program(t, "kubelet"), args...)...), loopback(port)}
 	c.await(t, healthy(fmt.Sprintf("http://127.0.0.1:%d/healthz", healthPort)))
 	c.await(t, healthy(c.url+"/healthz"))
 	return c

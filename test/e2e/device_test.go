@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,9 +45,11 @@ func (d device) configure(t testing.TB, config string) {
 // command runs microshift-feature-gates on the device.
 func (d device) command(t testing.TB, args ...string) finished {
 	t.Helper()
-	return finish(t, filepath.Join(output, "microshift-feature-gates"),
-		append([]string{"--root", d.root, "--microshift-version", d.microshift}, args...)...)
+	return finish(t, append([]string{ours(), "--root", d.root, "--microshift-version", d.microshift}, args...)...)
 }
+
+// ours returns the path of microshift-feature-gates.
+func ours() string { return filepath.Join(output, "microshift-feature-gates") }
 
 // must runs microshift-feature-gates, which must succeed, and returns what it prints.
 func (d device) must(t testing.TB, args ...string) string {
@@ -93,7 +96,11 @@ func (d device) flag(t testing.TB, component string) string {
 		}
 		return ""
 	}
-	items := slices.DeleteFunc(strings.Split(list, ","), func(item string) bool {
+	items := strings.Split(list, ",")
+	if args, want := d.must(t, "flags", component, "--format", "args"), fmt.Sprintf("[\"%s\"]\n", strings.Join(items, `","`)); args != want {
+		t.Errorf("flags %s --format args prints %s, as a flag it prints %s", component, args, flag)
+	}
+	items = slices.DeleteFunc(items, func(item string) bool {
 		name, _, _ := strings.Cut(item, "=")
 		return d.foreign(t, component, name)
 	})

@@ -9,42 +9,16 @@ import (
 	"testing"
 )
 
-// configurations are of every kind that there is. Together they switch the two
-// gates whose behaviour is checked on and off in both Kubernetes versions.
-var configurations = []struct{ name, text string }{
-	{"nothing", ""},
-	{"TechPreview", "apiServer: {featureGates: {featureSet: TechPreviewNoUpgrade}}\n"},
-	{"DevPreview", "apiServer: {featureGates: {featureSet: DevPreviewNoUpgrade}}\n"},
-	{"Custom", `
-apiServer:
-  featureGates:
-    featureSet: CustomNoUpgrade
-    customNoUpgrade:
-      enabled: [MemoryQoS, ClusterTrustBundle, ClusterTrustBundleProjection, NoSuchGate, RouteExternalCertificate]
-      disabled: [ComponentFlagz, APIResponseCompression, WatchList]
-`},
-	{"Exceptions", `
-apiServer:
-  featureGates:
-    featureSet: CustomNoUpgrade
-    customNoUpgrade:
-      enabled: [ComponentFlagz]
-    specialHandlingSupportExceptionRequired:
-      enabled: [ComponentStatusz, APIResponseCompression, GracefulNodeShutdownBasedOnPodPriority]
-      disabled: [WatchListClient, ContextualLogging]
-`},
-}
-
 // TestFlagsTakeEffect starts every component with exactly what flags prints,
 // and compares what show says of every gate with what the component says.
 func TestFlagsTakeEffect(t *testing.T) {
 	each(t, func(t *testing.T, k kubernetes) {
-		for _, c := range configurations {
+		for _, c := range configurations(t, k) {
 			t.Run(c.name, func(t *testing.T) {
 				d := newDevice(t, k, c.text)
 				shown := d.show(t)
 				server := startAPIServer(t, k, startEtcd(t, t.TempDir()), d.flag(t, "kube-apiserver"))
-				server.compare(t, d, shown)
+				server.compare(t, "kube-apiserver", d, shown)
 				server.checkFlagz(t, shown)
 				server.checkCompression(t, shown)
 				if k.minor != newest.minor {
@@ -52,7 +26,7 @@ func TestFlagsTakeEffect(t *testing.T) {
 				}
 				for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {
 					c := startController(t, name, server, d.flag(t, name))
-					c.compare(t, d, shown)
+					c.compare(t, name, d, shown)
 					c.checkFlagz(t, shown)
 				}
 			})
@@ -65,7 +39,7 @@ func TestFlagsTakeEffect(t *testing.T) {
 func TestKubeletFlagsTakeEffect(t *testing.T) {
 	needIsolation(t)
 	before := kernelSettings(t)
-	for _, c := range configurations {
+	for _, c := range configurations(t, newest) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDevice(t, newest, c.text)
 			shown := d.show(t)
@@ -73,7 +47,7 @@ func TestKubeletFlagsTakeEffect(t *testing.T) {
 				startKubelet(t, "", d.flag(t, "kubelet")),
 				startKubelet(t, d.kubeletConfig(t)),
 			} {
-				kubelet.compare(t, d, shown)
+				kubelet.compare(t, "kubelet", d, shown)
 				kubelet.checkFlagz(t, shown)
 			}
 		})

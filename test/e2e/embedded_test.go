@@ -35,7 +35,7 @@ func (m microshift) start(t testing.TB, version string) running {
 	t.Helper()
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "cri.sock")
-	start(t, newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
+	start(t, "cri", newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	config := filepath.Join(dir, "kubelet.yaml")
 	if err := os.WriteFile(config, []byte(kubeletConfig(dir, socket, freePort(t), freePort(t))), 0o600); err != nil {
 		t.Fatal(err)
@@ -43,9 +43,8 @@ func (m microshift) start(t testing.TB, version string) running {
 	control, port := freePort(t), freePort(t)
 	args := []string{"-root", m.root, "-version", version, "-kubelet-config", config, "-kubelet-root", dir + "/kubelet",
 		"-control", fmt.Sprint(control), "--", fmt.Sprintf("--secure-port=%d", port), "--etcd-servers=" + m.etcd}
-	p := start(t, "unshare", isolate(newest.program(t, "embedded"), append(args, apiServerArgs()...)...)...)
-	p.name = "embedded"
-	return running{p, component{p, "kube-apiserver", loopback(port)}, control}
+	p := start(t, "embedded", isolate(newest.program(t, "embedded"), append(args, apiServerArgs()...)...)...)
+	return running{p, component{p, loopback(port)}, control}
 }
 
 // table returns the gate table that both components share.
@@ -108,7 +107,7 @@ func TestEmbedded(t *testing.T) {
 		r := m.start(t, "5.0.0")
 		r.awaitText(t, "running\n")
 		m.compareTable(t, r)
-		r.server.compare(t, m.device, m.show(t))
+		r.server.compare(t, "kube-apiserver", m.device, m.show(t))
 		if got := r.server.encoding(t); got != "" {
 			t.Errorf("APIResponseCompression is off, and a large list has Content-Encoding %q", got)
 		}

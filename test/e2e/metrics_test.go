@@ -38,35 +38,36 @@ func (c component) gates(t testing.TB) map[string]state {
 	return states
 }
 
-// compare compares what show says of every gate with what the component does.
-func (c component) compare(t testing.TB, d device, shown map[string]gateView) {
+// compare compares what show says of every gate with what the running
+// component says, which is the one of that name.
+func (c component) compare(t testing.TB, name string, d device, shown map[string]gateView) {
 	t.Helper()
 	states := c.gates(t)
 	reg := d.registry(t)
-	for _, name := range slices.Sorted(maps.Keys(shown)) {
-		want, got, there := shown[name], states[name], false
-		got, there = states[name]
-		gate, known := reg.Gate(name)
-		switch {
-		case !known || gate.OpenShift:
+	for _, gate := range slices.Sorted(maps.Keys(shown)) {
+		want := shown[gate]
+		got, there := states[gate]
+		if g, known := reg.Gate(gate); !known || g.OpenShift {
 			if there {
-				t.Errorf("%s has %s, which it should not know", c.name, name)
+				t.Errorf("%s has %s, which it should not know", name, gate)
 			}
 			continue
-		case there != slices.Contains(want.Components, c.name):
-			t.Errorf("%s has %s: %t, but show says that these have it: %v", c.name, name, there, want.Components)
+		}
+		switch {
+		case there != slices.Contains(want.Components, name):
+			t.Errorf("%s has %s: %t, but show says that these have it: %v", name, gate, there, want.Components)
 		case there && got != state{want.Enabled, want.Stage}:
-			t.Errorf("%s: %s is %+v, show says %+v", c.name, name, got, state{want.Enabled, want.Stage})
+			t.Errorf("%s: %s is %+v, show says %+v", name, gate, got, state{want.Enabled, want.Stage})
 		}
 		count(d.minor, "states of a gate in a running component compared with show")
 	}
-	for name := range states {
-		if _, ok := shown[name]; !ok {
-			t.Errorf("%s has %s, which show does not list", c.name, name)
+	for gate := range states {
+		if _, ok := shown[gate]; !ok {
+			t.Errorf("%s has %s, which show does not list", name, gate)
 		}
 	}
 	if len(states) < 100 {
-		t.Errorf("%s says something about %d gates only", c.name, len(states))
+		t.Errorf("%s says something about %d gates only", name, len(states))
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 // patience is how long a component may take to become ready. It is long
 // because a machine that builds meanwhile is slow; nothing waits it out unless
 // something is broken.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // process is a component that a test has started.
 type process struct {
@@ -33,17 +33,17 @@ type process struct {
 	done chan struct{} // closed once it has ended
 }
 
-// start starts a program and stops it when the test ends. The kernel kills it
-// should the test process die before that.
-func start(t testing.TB, name string, args ...string) *process {
+// start starts a command line and stops it when the test ends. The kernel
+// kills it should the test process die before that.
+func start(t testing.TB, name string, command ...string) *process {
 	t.Helper()
-	log := logFile(t, filepath.Base(name))
+	log := logFile(t, name)
 	defer log.Close()
-	p := &process{name: filepath.Base(name), log: log.Name(), cmd: exec.Command(name, args...), done: make(chan struct{})}
+	p := &process{name: name, log: log.Name(), cmd: exec.Command(command[0], command[1:]...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := spawn(p.cmd); err != nil {
-		t.Fatalf("start %s: %v", name, err)
+		t.Fatalf("start %q: %v", command, err)
 	}
 	go func() {
 		_ = p.cmd.Wait() // the exit code is in cmd.ProcessState
@@ -52,7 +52,7 @@ func start(t testing.TB, name string, args ...string) *process {
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {
-			t.Logf("%s ended, its log is %s", p.name, p.log)
+			t.Logf("the log of %s is %s", name, p.log)
 		}
 	})
 	return p
@@ -93,14 +93,9 @@ func logFile(t testing.TB, program string) *os.File {
 	return f
 }
 
-// stop ends the process and waits until it has gone.
+// stop kills the process and waits until it has gone. None has anything to
+// save.
 func (p *process) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.done:
-		return
-	case <-time.After(2 * time.Second): // nothing that it could still save is needed
-	}
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
@@ -177,22 +172,22 @@ type finished struct {
 	stdout, stderr string
 }
 
-// finish runs a program to its end. It fails the test only if that could not
+// finish runs a command line to its end. It fails the test only if that could not
 // be done; any exit code is fine.
-func finish(t testing.TB, name string, args ...string) finished {
+func finish(t testing.TB, command ...string) finished {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := spawn(cmd); err != nil {
-		t.Fatalf("run %s: %v", name, err)
+		t.Fatalf("run %q: %v", command, err)
 	}
 	_ = cmd.Wait()
 	if ctx.Err() != nil {
-		t.Fatalf("%s %q did not end in %s:\n%s", name, args, patience, stderr.String())
+		t.Fatalf("%q did not end in %s:\n%s", command, patience, stderr.String())
 	}
 	return finished{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -118,7 +117,7 @@ func (k kubernetes) validate(t testing.TB, config string) []diagnostic {
 	if _, err := file.WriteString(config); err != nil {
 		t.Fatal(err)
 	}
-	f := finish(t, filepath.Join(output, "microshift-feature-gates"), "--microshift-version", k.microshift, "-o", "json", "validate", file.Name())
+	f := finish(t, ours(), "--microshift-version", k.microshift, "-o", "json", "validate", file.Name())
 	var result struct{ Diagnostics []diagnostic }
 	if err := json.Unmarshal([]byte(f.stdout), &result); err != nil {
 		t.Fatalf("validate prints %q, %q: %v", f.stdout, f.stderr, err)
@@ -146,7 +145,7 @@ var (
 // complaint runs kube-apiserver without an etcd and returns why it ends.
 func (k kubernetes) complaint(t testing.TB, flag string) string {
 	t.Helper()
-	f := finish(t, k.program(t, "kube-apiserver"), append(apiServerArgs(), given([]string{"--secure-port=1", flag})...)...)
+	f := finish(t, append([]string{k.program(t, "kube-apiserver"), "--secure-port=1"}, append(apiServerArgs(), given([]string{flag})...)...)...)
 	m := commandErr.FindStringSubmatch(f.stderr)
 	if m == nil {
 		t.Errorf("kube-apiserver %s exits %d with\n%s", flag, f.code, f.stderr)
@@ -208,8 +207,8 @@ func TestVerdictsHold(t *testing.T) {
 				server.stop()
 				continue
 			}
-			args := append(apiServerArgs(), fmt.Sprintf("--secure-port=%d", freePort(t)), "--etcd-servers="+etcd, flag)
-			f := finish(t, k.program(t, "kube-apiserver"), args...)
+			command := append([]string{k.program(t, "kube-apiserver")}, apiServerArgs()...)
+			f := finish(t, append(command, fmt.Sprintf("--secure-port=%d", freePort(t)), "--etcd-servers="+etcd, flag)...)
 			if want = strings.TrimSuffix(strings.TrimPrefix(want, "["), ", "+noEtcd+"]"); f.code != 1 || !strings.Contains(f.stderr, want) {
 				t.Errorf("%s: with an etcd kube-apiserver exits %d with\n%s\nwant 1 with %s", item, f.code, f.stderr, want)
 			}

@@ -40,9 +40,9 @@ func (s apiServer) waitReady() error {
 	return wait(func() error { return ok(client.Get("https://127.0.0.1:" + s.port + "/readyz")) })
 }
 
-// wait tries for two minutes.
+// wait tries for five minutes.
 func wait(ready func() error) error {
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for {
 		err := ready()
 		if err == nil || time.Now().After(deadline) {
