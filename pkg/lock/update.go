@@ -15,9 +15,11 @@ import (
 // Starts that use Update never do that to each other; another program did.
 var ErrExists = errors.New("a lock file has appeared meanwhile")
 
-// patience is how long Update waits for another start. Each holds the lock for
-// milliseconds, and the kernel frees it when its holder dies.
-const patience = 30 * time.Second
+// patience is how long Update waits for other starts. Each holds the lock for
+// milliseconds, and the kernel frees it when its holder dies; but many may come
+// at once on a small machine that is busy booting. It is half of what
+// microshift.service has for its start (TimeoutStartSec=4m).
+const patience = 2 * time.Minute
 
 // Update reads the lock at path, lets decide judge it, and writes what decide
 // returns, all as one step: of several starts at once, each sees the lock that
