@@ -26,7 +26,7 @@ var openshiftGates = table{
 // components. The format is described in pkg/gates/decode.go. The since of a
 // gate is explained at gates.Gate there; older has those of older registries.
 func registry(minor, source string, tables []table, older map[string]string) ([]byte, error) {
-	gates, recognisedBy, err := merge(tables)
+	gates, recognisedBy, overrides, err := merge(tables)
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +42,9 @@ func registry(minor, source string, tables []table, older map[string]string) ([]
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The feature gates of Kubernetes %s and the components that recognise them.\n", minor)
 	fmt.Fprintf(&b, "# Generated, do not edit: go -C assets/generate run . kubernetes-%s\n", minor)
+	for _, o := range overrides {
+		fmt.Fprintf(&b, "# Not shown below: %s\n", o)
+	}
 	fmt.Fprintf(&b, "generatedFrom: %s\ngates:\n", source)
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		g := gates[name]
@@ -58,19 +61,38 @@ func registry(minor, source string, tables []table, older map[string]string) ([]
 	return b.Bytes(), nil
 }
 
-// merge unites the tables. It fails when two components disagree on a gate.
-func merge(tables []table) (gates table, recognisedBy map[string][]string, err error) {
+// merge unites the tables. A component may override the default of a gate for
+// itself (kube-controller-manager does so with WatchListClient); then the gate
+// is as the first component has it, and overrides tells of the other. It fails
+// when two components disagree in anything else.
+func merge(tables []table) (gates table, recognisedBy map[string][]string, overrides []string, err error) {
 	gates, recognisedBy = table{}, map[string][]string{}
 	for i, t := range tables {
-		for name, g := range t {
-			if first, ok := gates[name]; ok && !reflect.DeepEqual(first, g) {
-				return nil, nil, fmt.Errorf("%s knows another %s than %s does", components[i], name, recognisedBy[name][0])
-			}
-			gates[name] = g
+		for _, name := range slices.Sorted(maps.Keys(t)) {
+			g := t[name]
 			recognisedBy[name] = append(recognisedBy[name], components[i])
+			first, ok := gates[name]
+			if !ok {
+				gates[name] = g
+				continue
+			}
+			if !reflect.DeepEqual(withoutDefaults(first), withoutDefaults(g)) {
+				return nil, nil, nil, fmt.Errorf("%s knows another %s than %s does", components[i], name, recognisedBy[name][0])
+			}
+			if !reflect.DeepEqual(first, g) {
+				overrides = append(overrides, fmt.Sprintf("in %s, %s is [%s]", components[i], name, specList(g.Specs)))
+			}
 		}
 	}
-	return gates, recognisedBy, nil
+	return gates, recognisedBy, overrides, nil
+}
+
+func withoutDefaults(g gate) gate {
+	g.Specs = slices.Clone(g.Specs)
+	for i := range g.Specs {
+		g.Specs[i].Default = false
+	}
+	return g
 }
 
 func specList(specs []spec) string {
