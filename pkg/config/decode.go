@@ -168,6 +168,9 @@ func (d *decoder) kubelet(n *node) map[string]Value[bool] {
 // wrongType reports a value of another type than wanted. It tells the value
 // only where it is in one of our sections, since others may hold secrets.
 func (d *decoder) wrongType(n *node, path, want, hint string) {
+	if isFull(d.diags) {
+		return
+	}
 	is := kindName(n)
 	if within(path, pathFeatureGates) || within(path, pathKubelet) {
 		is = describe(n)

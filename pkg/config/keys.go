@@ -27,7 +27,7 @@ func (d *decoder) misplaced(root *node) {
 		case looksLike(e.key, keyFeatureGates), lookingLike(e.key, sectionKeys) != "":
 			d.misplacedKey(e, "")
 		case e.in(keyFeatureGates) != nil:
-			d.misplacedKey(e.in(keyFeatureGates), e.key)
+			d.misplacedKey(e.in(keyFeatureGates), join("", e.key))
 		}
 	}
 }
@@ -42,8 +42,11 @@ func (d *decoder) misplacedInAPIServer(n *node) {
 	}
 }
 
-// misplacedKey reports a key that looks like one of ours, below parent.
+// misplacedKey reports a key that looks like one of ours, below the path parent.
 func (d *decoder) misplacedKey(e *entry, parent string) {
+	if isFull(d.diags) {
+		return
+	}
 	path, where := join(parent, e.key), pathFeatureGates
 	if key := lookingLike(e.key, sectionKeys); key != "" {
 		where = join(where, key)
@@ -88,7 +91,7 @@ func (d *decoder) wrongCase(e, right *entry, parent, want string, severity diag.
 
 // unknownKey reports a key that our section does not have.
 func (d *decoder) unknownKey(e *entry, parent string, known []string) {
-	if e.deleted {
+	if e.deleted || isFull(d.diags) {
 		return
 	}
 	hint := "the keys here are " + strings.Join(known, ", ")

@@ -27,19 +27,23 @@ func Merge(files []File) (*Config, diag.List) {
 	return c, capped(d.diags)
 }
 
-// capped shortens an endless list, since one line can make half a million
-// problems. What is left has an Error if l has one.
+// maxDiagnostics is how many problems are listed, since one line can make half
+// a million.
+const maxDiagnostics = 10_000
+
+// isFull reports whether more problems would not be listed.
+func isFull(l diag.List) bool { return len(l) > maxDiagnostics }
+
+// capped shortens an endless list. What is left has an Error.
 func capped(l diag.List) diag.List {
-	if len(l) <= maxDiagnostics {
+	if !isFull(l) {
 		return l
 	}
-	more := diag.Diagnostic{Severity: diag.Error, Code: "limit-problems", Pos: l[maxDiagnostics].Pos,
-		Message: fmt.Sprintf("%d more problems from here on are not listed", len(l)-maxDiagnostics),
-		Hint:    "solve those before first"}
-	return append(l[:maxDiagnostics:maxDiagnostics], more)
+	return append(l[:maxDiagnostics:maxDiagnostics], diag.Diagnostic{Severity: diag.Error, Code: "limit-problems",
+		Pos:     l[maxDiagnostics].Pos,
+		Message: fmt.Sprintf("there are more than %d problems; from here on they are not listed", maxDiagnostics),
+		Hint:    "solve those before first"})
 }
-
-const maxDiagnostics = 10_000
 
 // mergeFiles returns the tree that the files make together, a mapping.
 func mergeFiles(files []File) (*node, diag.List) {
@@ -53,7 +57,9 @@ func mergeFiles(files []File) (*node, diag.List) {
 			searches++
 			relate(&doc.diags[len(doc.diags)-1], doc.unknownAnchor, files)
 		}
-		m.diags = append(m.diags, doc.diags...)
+		if !isFull(m.diags) {
+			m.diags = append(m.diags, doc.diags...)
+		}
 		if doc.root == nil {
 			continue
 		}
@@ -89,7 +95,7 @@ func (m *merger) merge(dst, patch *node, path string) {
 // replace merges or puts the value of e in the place of cur's.
 func (m *merger) replace(cur, e *entry, path string) {
 	cur.earlier = append(cur.earlier, cur.pos)
-	cur.pos, cur.deleted = e.pos, false
+	cur.pos, cur.coerced, cur.deleted = e.pos, cur.coerced || e.coerced, false
 	old := cur.value
 	if old.kind == mapping && e.value.kind == mapping {
 		m.merge(old, e.value, path)
@@ -109,9 +115,11 @@ func (e *entry) supersede(value *node) {
 // of our sections.
 func (m *merger) deleted(by, old *entry, path string) {
 	lost := path
-	switch {
-	case (path == keyAPIServer || path == keyKubelet) && old.in(keyFeatureGates) != nil:
-		lost = join(path, keyFeatureGates)
+	switch section := old.in(keyFeatureGates); {
+	case isFull(m.diags):
+		return
+	case (path == keyAPIServer || path == keyKubelet) && section != nil:
+		lost, old = join(path, keyFeatureGates), section
 	case !within(path, pathFeatureGates) && !within(path, pathKubelet):
 		return
 	}
@@ -130,9 +138,7 @@ func within(path, section string) bool {
 // join returns the path of a key below another path. A key that is no plain
 // word is quoted in brackets.
 func join(path, key string) string {
-	if strings.ContainsFunc(key, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-' && r != '_'
-	}) {
+	if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r > 0x7F || !isWordChar(byte(r)) }) {
 		return path + "[" + diag.Quote(key) + "]"
 	}
 	if path == "" {

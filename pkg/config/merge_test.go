@@ -50,6 +50,7 @@ var mergeSeeds = []struct {
 
 	{"keys", [3]string{"yes: 1\nn: 2\n3: 3\n0x10: 4\n1.5: 5\n1e3: 6\n\"quoted\": 7\n2001-01-01: 8\n"}, accepted},
 	{"keys merge as texts", [3]string{"yes: {a: 1}\n", "\"true\": {b: 2}\n", "on: {a: 3}\n"}, accepted},
+	{"odd key above ours", [3]string{"\"\\u263A\\n\": {featureGates: x}\n"}, accepted},
 	{"null key", [3]string{"~: 1\n"}, refused},
 	{"list key", [3]string{"[a]: 1\n"}, refused},
 	{"mapping key", [3]string{"{a: b}: 1\n"}, refused},
@@ -87,6 +88,8 @@ var mergeSeeds = []struct {
 	{"wrong null", [3]string{"a: !!null x\n"}, refused},
 	{"non-specific tag", [3]string{"a: ! x\n"}, accepted},
 	{"non-specific tag of a number", [3]string{"a: ! 1\n"}, refused}, // a string, which we can't tell
+	{"a tag alone", [3]string{"a: 1\n", "!\n", "# Careful!\n"}, refused},
+	{"an exclamation mark in a comment", [3]string{"a: 1\n", "# Careful!\n", "--- # Stop!\n"}, accepted},
 	{"undefined tag", [3]string{"a: !e!int 3\n"}, refused},
 
 	{"CR LF", [3]string{"a:\r\n  b: |\r\n    x\r\n    y\r\n  c: 1\r\n", "a:\n  c: 2\n"}, accepted},

@@ -3,9 +3,8 @@ package config
 import (
 	"slices"
 	"strconv"
-	"strings"
 
-	sigsyaml "sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
@@ -25,7 +24,7 @@ type node struct {
 	quoted   bool // the scalar is a string whatever its text says
 	pos      diag.Position
 	text     string            // of a scalar, unquoted
-	tag      string            // of a scalar: "!!bool", "!!int", "!!float", "!!timestamp", "!!binary", or empty
+	tag      string            // of a scalar: "!!int", "!!float", "!!bool", "!!timestamp" or "!!binary"; see scalarValue
 	items    []*node           // of a sequence
 	entries  []*entry          // of a mapping, in order of first appearance
 	index    map[string]*entry // of a mapping with many entries; nil where few
@@ -128,27 +127,43 @@ var (
 )
 
 // scalarValue returns what a scalar means in YAML 1.1, as sigs.k8s.io/yaml
-// (and so MicroShift) understands it: nil, bool, float64 or string.
+// (and so MicroShift) understands it: bool, float64 or string. Numbers are
+// the same in all versions of the library, so the tags tell them; booleans
+// are not. Timestamps stay strings.
 func (n *node) scalarValue() any {
-	if n.tag == "" {
+	switch {
+	case n.tag == "" && n.quoted:
+		return n.text
+	case n.tag == "" || n.tag == "!!bool":
 		switch {
-		case n.quoted:
-			return n.text
 		case slices.Contains(trueWords, n.text):
 			return true
 		case slices.Contains(falseWords, n.text):
 			return false
-		case !mayBeNumber(n.text):
-			return n.text
 		}
-	}
-	var doc struct {
-		V any `json:"v"`
-	}
-	if err := sigsyaml.Unmarshal([]byte("v: "+n.literal()+"\n"), &doc); err != nil {
 		return n.text
 	}
-	return doc.V
+	switch v := n.decoded().(type) {
+	case int:
+		return float64(v)
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case float64, string:
+		return v
+	default:
+		return n.text
+	}
+}
+
+// decoded returns what the library makes of a scalar with a tag, or nil.
+func (n *node) decoded() (v any) {
+	y := yaml.Node{Kind: yaml.ScalarNode, Tag: n.tag, Value: n.text}
+	if err := y.Decode(&v); err != nil {
+		return nil
+	}
+	return v
 }
 
 // scalarText returns the text of n, and whether it is a string.
@@ -169,37 +184,24 @@ func (n *node) scalarBool() (value, ok bool) {
 	return value, ok
 }
 
-// mayBeNumber reports whether a plain scalar could be a number or a timestamp.
-// Those begin with one of the characters below, and numbers have no spaces.
-func mayBeNumber(text string) bool {
-	return text != "" && strings.IndexByte("+-.0123456789", text[0]) >= 0 && !strings.ContainsAny(text, " \t\n")
-}
-
-// literal returns a scalar that may be no string as YAML.
-func (n *node) literal() string {
-	if n.tag == "" {
-		return n.text
-	}
-	return n.tag + " " + strconv.Quote(n.text)
-}
-
 // keyText returns what a scalar becomes as a key of JSON, as sigs.k8s.io/yaml
-// converts it, and whether that was another type than a string. It returns
-// false where a key can't be that scalar.
+// converts it (convertToJSONableObject in version 1.6), and whether that was
+// another type than a string. It returns false where a key can't be that scalar.
 func (n *node) keyText() (key string, coerced, ok bool) {
 	switch v := n.scalarValue().(type) {
 	case bool:
 		return strconv.FormatBool(v), true, true
 	case string:
 		return v, false, true
-	case float64:
-		var doc map[string]any
-		if err := sigsyaml.Unmarshal([]byte("? "+n.literal()+"\n"), &doc); err != nil || len(doc) != 1 {
-			return "", false, false
-		}
-		for key := range doc {
-			return key, true, true
-		}
 	}
-	return "", false, false
+	switch v := n.decoded().(type) {
+	case int:
+		return strconv.Itoa(v), true, true
+	case int64:
+		return strconv.FormatInt(v, 10), true, true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 32), true, true
+	default:
+		return "", false, false
+	}
 }

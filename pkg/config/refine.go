@@ -28,9 +28,11 @@ func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 	case f.problem == "mapping values are not allowed":
 		missingColon(src, d)
 	case f.problem == "could not find expected ':'" && bareWord.MatchString(text):
-		d.Hint = "write \"" + bareWord.FindStringSubmatch(text)[1] + ":\", if that is a key"
+		word := bareWord.FindStringSubmatch(text)[1]
+		d.Hint = fmt.Sprintf("write \"%s:\" if that is a key, \"- %s\" if it is a list item", word, word)
 	case f.problem == "did not find expected key":
 		mismatch(src, d)
+		missingColon(src, d)
 	case f.problem == "did not find expected ',' or", f.problem == "did not find expected node content" && w.atEnd:
 		unclosed(src, d, w)
 	}
@@ -100,17 +102,27 @@ func oddSpaceName(text string) string {
 
 var bareWord = regexp.MustCompile(`^ *([\w.-]+)\s*(?:#.*)?$`)
 
-// missingColon moves d to the line before where that is a key without colon.
+// missingColon moves d to the line before where that has no colon, so that the
+// library took both for one text.
 func missingColon(src *source, d *diag.Diagnostic) {
-	before := contentBefore(src, d.Pos.Line)
-	m := bareWord.FindStringSubmatch(src.line(before))
-	if m == nil || indent(src.line(before)) >= indent(src.line(d.Pos.Line)) {
+	i := contentBefore(src, d.Pos.Line)
+	before, deeper := src.line(i), indent(src.line(d.Pos.Line))-indent(src.line(i))
+	m := bareWord.FindStringSubmatch(before)
+	switch {
+	case m != nil && deeper > 0:
+		d.Message = "a colon is missing at the end of this line, since the next one is indented below it"
+		d.Hint = "write \"" + m[1] + ":\""
+	case deeper == 0 && hasContent(before) && !lineWithKey.MatchString(before):
+		d.Message = "this is no \"key: value\": a colon with a space behind it is missing"
+		d.Hint = "write \"key: value\""
+	default:
 		return
 	}
-	d.Pos = place(src, before, "")
-	d.Message = "a colon is missing at the end of this line, since the next one is indented below it"
-	d.Hint = "write \"" + m[1] + ":\""
+	d.Pos = place(src, i, "")
 }
+
+// lineWithKey matches lines that have a key, or are list items.
+var lineWithKey = regexp.MustCompile(`:(\s|$)|^\s*(-\s|[\]}"'])`)
 
 // unclosed moves d to the opening bracket where it looks as if that were not
 // closed: at the end of the file, or where a line follows that is not indented

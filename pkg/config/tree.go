@@ -16,7 +16,9 @@ type builder struct {
 	src      *source
 	budget   *int // values that may still be built, in all files
 	diags    diag.List
-	open     map[*yaml.Node]bool // anchors being expanded
+	open     map[*yaml.Node]bool // nodes with an anchor that are being built
+	aliases  int                 // how many aliases are being expanded, one in the other
+	outer    *yaml.Node          // the outermost of them
 	expanded int                 // bytes of alias expansion so far
 	depth    int
 	path     []step // on the way to the value being built
@@ -33,6 +35,9 @@ type step struct {
 type stop struct{}
 
 func (b *builder) report(y *yaml.Node, d diag.Diagnostic) {
+	if isFull(b.diags) {
+		return
+	}
 	d.Severity, d.Pos = diag.Error, b.pos(y)
 	for _, s := range b.path {
 		if s.isKey {
@@ -69,6 +74,10 @@ func (b *builder) pos(y *yaml.Node) diag.Position {
 func (b *builder) node(y *yaml.Node) *node {
 	b.depth++
 	b.limits(y)
+	if y.Anchor != "" {
+		b.enter(y)
+		defer delete(b.open, y)
+	}
 	n := &node{pos: b.pos(y)}
 	switch y.Kind {
 	case yaml.AliasNode:
@@ -101,11 +110,11 @@ func (b *builder) limits(y *yaml.Node) {
 			Message: fmt.Sprintf("with this file the configuration has more than %d values in all", MaxValues),
 			Hint:    "remove what is not needed"})
 	}
-	if len(b.open) == 0 {
+	if b.aliases == 0 {
 		return
 	}
 	if b.expanded += len(y.Value) + 1; b.expanded > MaxAliasBytes {
-		b.fail(y, diag.Diagnostic{Code: "limit-alias",
+		b.fail(b.outer, diag.Diagnostic{Code: "limit-alias",
 			Message: fmt.Sprintf("aliases expand to more than %d bytes", MaxAliasBytes),
 			Hint:    "write the values out instead of nesting aliases in aliases"})
 	}
@@ -118,18 +127,23 @@ var tooDeep = diag.Diagnostic{Severity: diag.Error, Code: "limit-nesting",
 func (b *builder) scalar(n *node, y *yaml.Node) {
 	n.kind, n.text = scalar, y.Value
 	n.quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	if y.Style&yaml.TaggedStyle != 0 {
-		switch y.Tag {
-		case "!!bool", "!!int", "!!float", "!!timestamp", "!!binary", "!!null":
+	tagged := y.Style&yaml.TaggedStyle != 0
+	switch y.Tag {
+	case "!!int", "!!float":
+		n.tag = y.Tag
+	case "!!bool", "!!timestamp", "!!binary":
+		if tagged {
 			n.tag = y.Tag
-		default: // any other tag makes it a string
-			n.quoted = true
 		}
+	case "!!null":
+		if tagged || !n.quoted {
+			*n = node{pos: n.pos}
+			return
+		}
+	default:
+		n.quoted = n.quoted || tagged // any other tag makes it a string
 	}
-	switch {
-	case n.tag == "!!null", n.tag == "" && !n.quoted && y.Tag == "!!null":
-		*n = node{pos: n.pos}
-	case !n.quoted && y.Tag == "!!float" && strings.ContainsAny(n.text, "nN"):
+	if !n.quoted && n.tag == "!!float" && strings.ContainsAny(n.text, "nN") {
 		b.report(y, diag.Diagnostic{Code: "yaml-number",
 			Message: "infinity and not-a-number are no values of a configuration",
 			Hint:    "write a number, or quote it if a string is meant"})
@@ -144,14 +158,20 @@ func (b *builder) alias(y *yaml.Node) *node {
 			Message: fmt.Sprintf("anchor &%s contains an alias to itself", diag.Printable(y.Value)),
 			Hint:    "write the value out"})
 	}
+	if b.aliases++; b.aliases == 1 {
+		b.outer = y
+	}
+	n := b.node(target)
+	b.aliases--
+	n.pos = b.pos(y)
+	return n
+}
+
+func (b *builder) enter(y *yaml.Node) {
 	if b.open == nil {
 		b.open = make(map[*yaml.Node]bool)
 	}
-	b.open[target] = true
-	n := b.node(target)
-	delete(b.open, target)
-	n.pos = b.pos(y)
-	return n
+	b.open[y] = true
 }
 
 // mapping adds the entries of y to n. Merge keys (<<) count as if their
@@ -190,10 +210,17 @@ func (b *builder) again(k *yaml.Node, old, e *entry) {
 		old.pos, old.value, old.merged = e.pos, e.value, e.merged
 		return
 	}
+	if isFull(b.diags) {
+		return
+	}
+	first := old.pos
+	if len(old.earlier) > 0 {
+		first = old.earlier[0]
+	}
 	b.report(k, diag.Diagnostic{Code: "yaml-duplicate-key",
-		Message: fmt.Sprintf("key %s is written twice in one mapping, first in line %d", diag.Quote(e.key), old.pos.Line),
+		Message: fmt.Sprintf("key %s is written twice in one mapping, first in line %d", diag.Quote(e.key), first.Line),
 		Hint:    fmt.Sprintf("merge both blocks under one %s; of two, all but one would be lost without a word", diag.Printable(e.key)),
-		Related: []diag.Position{old.pos}})
+		Related: []diag.Position{first}})
 	if e.value.kind != null { // let the problems below both be found
 		new(merger).replace(old, e, "")
 	}
