@@ -122,7 +122,8 @@ func listsOf(l config.Lists) listsSection {
 
 // kubeletGates returns kubelet.featureGates for the drop-in: what the kubelet
 // is given, MicroShift's built-in gates, which would be lost otherwise, and
-// above all what the configuration has there already.
+// above all what the configuration has there already. What the rollout decides
+// is not for a file that no longer changes with it.
 func kubeletGates(out *startup.Outcome) map[string]bool {
 	all := map[string]bool{}
 	for name, enabled := range resolve.BuiltInKubeletGates() {
@@ -131,8 +132,10 @@ func kubeletGates(out *startup.Outcome) map[string]bool {
 			all[name] = enabled
 		}
 	}
-	for name, enabled := range out.Result.Map(gates.Kubelet) {
-		all[name] = enabled
+	for _, s := range out.Result.For(gates.Kubelet) {
+		if s.Reason != resolve.Rollout {
+			all[s.Gate.Name] = s.Enabled
+		}
 	}
 	for name, k := range out.Config.Kubelet {
 		all[name] = k.V
@@ -161,6 +164,11 @@ func renderHeader(p *page, out *startup.Outcome) {
 	}
 	if n := len(out.Result.Unrecognized); n > 0 {
 		p.line("# Left out: %s", fmt.Sprintf("%s that only OpenShift's own components know", count(n, "gate")))
+	}
+	for _, s := range out.Result.Settings {
+		if s.Reason == resolve.Rollout {
+			p.line("# Left out: %s, which the rollout by minimumKubeletVersion decides", s.Gate.Name)
+		}
 	}
 	if m := out.Config.FeatureGates.MinimumKubeletVersion; m.V != "" {
 		p.line("# Left out: minimumKubeletVersion %s, which an unmodified MicroShift does not know", m.V)
