@@ -126,7 +126,6 @@ func showStarts(p *page, starts []sosreport.Start) {
 		return
 	}
 	p.heading("Starts in the journals, oldest first (times in UTC, by the clock of the device):")
-	lock := ""
 	for i := 0; i < len(starts); {
 		j := i + 1
 		for j < len(starts) && alike(starts[i], starts[j]) {
@@ -137,18 +136,13 @@ func showStarts(p *page, starts []sosreport.Start) {
 		if quiet(first) && j < len(starts) {
 			first.Later = nil
 		}
-		if first.Lock == lock {
-			first.Lock = ""
-		} else {
-			lock = first.Lock
-		}
 		showStart(p, first, last.Time, j-i)
 		i = j
 	}
 }
 
 func alike(a, b sosreport.Start) bool {
-	return a.Outcome == b.Outcome && a.Reason == b.Reason && a.MicroShift == b.MicroShift && a.Lock == b.Lock &&
+	return a.Outcome == b.Outcome && a.Reason == b.Reason && a.MicroShift == b.MicroShift && !b.LockWritten &&
 		len(b.Changes) == 0 && quiet(a) && quiet(b) && slices.Equal(a.Problems, b.Problems)
 }
 
@@ -166,7 +160,7 @@ var endings = map[sosreport.Outcome]string{
 	sosreport.Rejected: "stopped by the configuration",
 	sosreport.Locked:   "stopped by the lock",
 	sosreport.Failed:   "stopped, since the check could not be done",
-	sosreport.CutOff:   "cut off: the power went, or the journal has lost the rest",
+	sosreport.CutOff:   "cut off; the power went, or the journal has lost the rest",
 }
 
 func showStart(p *page, s sosreport.Start, last time.Time, times int) {
@@ -189,7 +183,7 @@ func showStart(p *page, s sosreport.Start, last time.Time, times int) {
 	if s.Reason != "" {
 		p.wrap("      reason: ", s.Reason)
 	}
-	if s.Lock != "" && !s.Outcome.Refused() {
+	if s.LockWritten {
 		p.wrap("      lock: ", s.Lock)
 	}
 	for _, d := range s.Problems {

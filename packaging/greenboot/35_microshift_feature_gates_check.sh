@@ -54,21 +54,20 @@ remember() {
     } 2>/dev/null >"$remembered.tmp" && mv -f "$remembered.tmp" "$remembered"
 }
 
-# tell_of_rollback says what an earlier boot remembered.
+# tell_of_rollback says what an earlier boot remembered: all of it here, and its
+# first line in the journal.
 tell_of_rollback() {
     [ -s "$remembered" ] || return 0
     [ "$(sed -n 's/^boot //p' "$remembered")" = "$(boot)" ] && return 0
     local other
     other=$(sed -n 's/^deployment //p' "$remembered")
     if [ "$other" != "$(deployment)" ]; then
-        say "this system was rolled back or replaced: on the other deployment ($other), feature gates stopped MicroShift:"
+        other="this system was rolled back or replaced; feature gates stopped MicroShift on the other deployment ($other)"
     else
-        say "at an earlier boot of this system, feature gates stopped MicroShift:"
+        other="feature gates stopped MicroShift at an earlier boot of this system"
     fi
-    local line
-    sed '1,3d' "$remembered" | while IFS= read -r line; do
-        [ -n "$line" ] && say "  $line"
-    done
+    say "$other: $(sed -n 4p "$remembered")"
+    sed '1,4d; s/^/  /' "$remembered"
     rm -f "$remembered"
 }
 

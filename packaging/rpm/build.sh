@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the RPMs from the files of the working tree that git knows:
+# Builds the RPMs from the working tree, less what git ignores:
 #
 #   packaging/rpm/build.sh OUTPUT
 #
@@ -29,7 +29,7 @@ mkdir -p "$top"/{SOURCES,SPECS}
 pack() { # pack TARBALL FOLDER-OR-FILES-FROM-STDIN...
     tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u+rwX,go=rX' --mtime="@$SOURCE_DATE_EPOCH" "${@:2}" -c | gzip -n >"$1"
 }
-git ls-files -z | while IFS= read -r -d '' f; do [ -e "$f" ] && printf '%s\0' "$f"; done |
+git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' f; do [ -e "$f" ] && printf '%s\0' "$f"; done |
     pack "$top/SOURCES/$name-$version.tar.gz" --null --no-recursion --transform "s,^,$name-$version/,S" -T -
 go mod vendor -o "$top/vendor"
 pack "$top/SOURCES/$name-$version-vendor.tar.gz" -C "$top" vendor

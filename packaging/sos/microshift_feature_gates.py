@@ -1,10 +1,11 @@
 # This file is part of microshift-feature-gates.
 # SPDX-License-Identifier: Apache-2.0
 
-from sos.report.plugins import Plugin, IndependentPlugin
+from sos.report.plugins import Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin
 
 
-class MicroshiftFeatureGates(Plugin, IndependentPlugin):
+# sos 4.0 knows no plugins for all systems, though it has the class for them.
+class MicroshiftFeatureGates(Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin):
     """Feature gates of MicroShift: what is configured, what the device is
     locked to, and what stopped the last start. Needs no running cluster, and
     works when the configuration is wrong.

@@ -18,7 +18,7 @@ const (
 	Rejected Outcome = "rejected" // the configuration stopped it
 	Locked   Outcome = "locked"   // the lock stopped it
 	Failed   Outcome = "failed"   // the check could not be done
-	CutOff   Outcome = "cut-off"  // its account breaks off: a power cut, or the end of the journal
+	CutOff   Outcome = "cut-off"  // its account breaks off, as after a power cut
 )
 
 // Refused reports whether the product stopped the start.
@@ -37,8 +37,10 @@ type Start struct {
 	Gates      []Gate    `json:"gates"`
 	// Flags is what each component was given; empty for a start that was refused.
 	Flags map[string]string `json:"flags,omitempty"`
-	// Lock is what the start said of the lock.
-	Lock string `json:"lock,omitempty"`
+	// Lock is what the start said of the lock, and LockWritten whether it
+	// wrote it.
+	Lock        string `json:"lock,omitempty"`
+	LockWritten bool   `json:"lockWritten,omitempty"`
 	// Reason is why it was refused, on one line.
 	Reason   string    `json:"reason,omitempty"`
 	Problems []Problem `json:"problems"`
@@ -104,6 +106,10 @@ func (j *journal) begin(l line) *Start {
 
 // read takes one line.
 func (j *journal) read(raw string) {
+	if strings.HasPrefix(raw, "-- Boot ") || raw == "-- Reboot --" {
+		j.boot()
+		return
+	}
 	l, ok := parseLine(raw)
 	if !ok {
 		return
@@ -117,6 +123,14 @@ func (j *journal) read(raw string) {
 		}
 	case l.ident == command || l.ident == "microshift":
 		j.product(l)
+	}
+}
+
+// boot takes the sign that the journal goes on in another boot. What systemd
+// has not said of a start until then, it will not say any more.
+func (j *journal) boot() {
+	if s := j.last(); s != nil && s.Outcome == Accepted {
+		s.Outcome = CutOff
 	}
 }
 
@@ -174,6 +188,7 @@ func (s *Start) take(e entry) {
 		s.Lock, s.complete = "held: feature set "+f["featureSet"]+", MicroShift "+f["version"], true
 	case f["lock"] != "":
 		s.Lock, s.complete = e.msg, true
+		s.LockWritten = e.level == "warning"
 	case f["featureSet"] != "":
 		s.FeatureSet, s.SetAt = f["featureSet"], f["at"]
 	case strings.HasPrefix(e.msg, refusalText):
@@ -283,7 +298,7 @@ func (s *Start) end() {
 		s.Outcome = CutOff
 	}
 	if s.Outcome.Refused() {
-		s.Flags = nil
+		s.Flags, s.LockWritten = nil, false
 	}
 }
 

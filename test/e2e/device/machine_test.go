@@ -17,20 +17,24 @@ import (
 	"time"
 )
 
-const release = "bookworm" // its systemd is that of RHEL 9: 252
+const (
+	release = "bookworm" // its systemd is that of RHEL 9: 252
+	include = "systemd,systemd-sysv,dbus,sosreport,xz-utils,rpm"
+	edition = "2" // another one makes the system anew
+)
 
 // system returns the directory of a pristine Debian, which is downloaded once.
 func system(t *testing.T) string {
 	t.Helper()
 	needs(t, "debootstrap", "systemd-nspawn", "nsenter", "rpm")
-	dir := filepath.Join(output, "debian-"+release)
+	dir := filepath.Join(output, "debian-"+release+"-"+edition)
 	if _, err := os.Stat(dir); err == nil {
 		return dir
 	}
 	check(t, os.MkdirAll(output, 0o755))
 	part := dir + ".part"
 	check(t, os.RemoveAll(part))
-	cmd := exec.Command("debootstrap", "--variant=minbase", "--include=systemd,systemd-sysv,dbus,sosreport,rpm", release, part)
+	cmd := exec.Command("debootstrap", "--variant=minbase", "--include="+include, release, part)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Logf("%s", out[max(0, len(out)-2000):])
 		skip(t, "debootstrap can't get Debian: %v", err)
@@ -91,7 +95,7 @@ func (m *machine) boot() {
 	check(m.t, err)
 	defer console.Close()
 	m.nspawn = exec.Command("systemd-nspawn", "--quiet", "--directory", m.root, "--boot", "--register=no", "--keep-unit",
-		"--private-network", "--console=read-only", "--hostname=device")
+		"--private-network", "--console=read-only", "--hostname=device", "--machine="+filepath.Base(filepath.Dir(m.root)))
 	m.nspawn.Stdout, m.nspawn.Stderr = console, console
 	// Should the test be killed, so is the machine.
 	m.nspawn.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}

@@ -38,12 +38,12 @@ type inspection struct {
 // tells.
 func sosreport(t *testing.T, d *device) {
 	began := time.Now()
-	d.run("sos", "report", "--batch", "--quiet", "--tmp-dir", "/var/tmp", "--only-plugins", "microshift_feature_gates,logs,systemd")
+	said := d.run("sos", "report", "--batch", "--tmp-dir", "/var/tmp", "--only-plugins", "microshift_feature_gates,logs,systemd")
 	t.Logf("sos report took %s", time.Since(began).Round(time.Millisecond))
 	found, err := filepath.Glob(d.path("/var/tmp/sosreport-*.tar.xz"))
 	check(t, err)
 	if len(found) != 1 {
-		t.Fatalf("there are %d sosreports, want 1", len(found))
+		t.Fatalf("there are %d sosreports, want 1; sos says\n%s", len(found), said)
 	}
 	archive := found[0]
 	binary := d.path("/usr/bin/microshift-feature-gates")

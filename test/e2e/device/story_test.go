@@ -339,6 +339,7 @@ func updateAndRollback(t *testing.T, d *device, older, newer string) {
 	}
 	d.run("systemctl", "daemon-reload")
 	before := d.read(lock)
+	d.deployment("newer")
 	d.refused("locked", 4, "holds MicroShift 5.0.0, and this is MicroShift 5.0.1")
 	check, code := d.try(health)
 	if code != 1 || !strings.Contains(check, "go back to MicroShift 5.0.0") {
@@ -351,13 +352,14 @@ func updateAndRollback(t *testing.T, d *device, older, newer string) {
 		t.Errorf("the way back is warned of: %s", out)
 	}
 	d.reboot() // MicroShift is enabled
+	d.deployment("older")
 	d.wait("MicroShift is up", func() bool { return d.property("ActiveState") == "active" })
 	d.story = append(d.story, "started")
 	check = d.run(health)
 	for where, text := range map[string]string{
 		"greenboot's check": check, "the journal": d.run("journalctl", "-b", "-u", "microshift", "--no-pager"),
 	} {
-		for _, want := range []string{"feature gates stopped MicroShift", "this is MicroShift 5.0.1"} {
+		for _, want := range []string{"this system was rolled back or replaced", "/ostree/boot.0/default/newer/0", "this is MicroShift 5.0.1"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not tell of the rollback, %q:\n%s", where, want, text)
 			}
@@ -366,6 +368,14 @@ func updateAndRollback(t *testing.T, d *device, older, newer string) {
 	if out := d.run(health); strings.Contains(out, "5.0.1") {
 		t.Errorf("greenboot's check tells it twice: %s", out)
 	}
+}
+
+// deployment has the machine believe that it has booted a deployment of ostree.
+func (d *device) deployment(name string) {
+	d.t.Helper()
+	d.write("/etc/standin/cmdline", "root=/dev/vda1 ostree=/ostree/boot.0/default/"+name+"/0 quiet\n")
+	d.run("mount", "--bind", "/etc/standin/cmdline", "/proc/cmdline")
+	d.inside("/run/ostree-booted", "")
 }
 
 func lockDamage(t *testing.T, d *device) {
@@ -446,7 +456,7 @@ func clockJump(t *testing.T, d *device) {
 	d.write("/usr/local/bin/othertime", string(data))
 	check(t, os.Chmod(d.path("/usr/local/bin/othertime"), 0o755))
 	dropIn := "/etc/systemd/system/microshift.service.d/90-other-time.conf"
-	d.write(dropIn, "[Service]\nExecStartPre=\nExecStartPre=/usr/local/bin/othertime -87600h /usr/bin/microshift-feature-gates prestart\n")
+	d.write(dropIn, "[Service]\nSyslogIdentifier=microshift-feature-gates\nExecStartPre=\nExecStartPre=/usr/local/bin/othertime -87600h /usr/bin/microshift-feature-gates prestart\n")
 	d.run("systemctl", "daemon-reload")
 	d.write(config, memoryQoS)
 	d.started()
