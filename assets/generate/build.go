@@ -72,6 +72,8 @@ func generateRegistry(ver string) error {
 // writeModFile writes kubernetes/MINOR.mod and .sum, which pin Kubernetes ver.
 // The go.mod of k8s.io/kubernetes has the modules that are developed in its
 // own repository at v0.0.0; they are published as v0.NN.P with each v1.NN.P.
+// When one of them can't be had, tidying fails: write the version before it in
+// its place, by hand, and run go mod tidy -modfile=MINOR.mod in kubernetes/.
 func writeModFile(minor, ver string) error {
 	dir, err := moduleDir("k8s.io/kubernetes@v" + ver)
 	if err != nil {
