@@ -46,15 +46,19 @@ type meter struct {
 	limits limits
 	n      int64
 	check  int64 // look at the memory when n gets here
+	err    error // that ends it; readers may overlook one that comes with data
 }
 
 func (m *meter) Read(p []byte) (int, error) {
 	if err := m.ctx.Err(); err != nil {
 		return 0, err
 	}
+	if m.err != nil {
+		return 0, m.err
+	}
 	n, err := m.r.Read(p)
 	if m.n += int64(n); m.n > m.limits.total {
-		return n, fmt.Errorf("it unpacks to more than %d bytes: %w; unpack it by other means, and give the directory", m.limits.total, ErrLimit)
+		m.err = fmt.Errorf("it unpacks to more than %d bytes: %w; unpack it by other means, and give the directory", m.limits.total, ErrLimit)
 	}
 	// An xz stream says how much memory it wants, up to 4 GiB, and may change
 	// its mind in each block; the library obeys. Memory counts when it is
@@ -62,8 +66,11 @@ func (m *meter) Read(p []byte) (int, error) {
 	if m.n >= m.check {
 		m.check = m.n + 16<<20
 		if used := resident(); used > m.limits.memory {
-			return n, fmt.Errorf("unpacking it takes more than %d bytes of memory: %w", m.limits.memory, ErrLimit)
+			m.err = fmt.Errorf("unpacking it takes more than %d bytes of memory: %w", m.limits.memory, ErrLimit)
 		}
+	}
+	if m.err != nil {
+		return 0, m.err
 	}
 	return n, err
 }
