@@ -29,6 +29,7 @@ func gateOnDevice(name string, out *startup.Outcome) gateDeviceView {
 		}
 	}
 	v.Start, v.Reason = startOf(out)
+	v.Guarded = guardedViewOf(name, out)
 	return v
 }
 

@@ -68,6 +68,7 @@ type gateDeviceView struct {
 	Start      string        `json:"start"` // accepted, rejected or locked
 	Reason     string        `json:"reason,omitempty"`
 	Problems   diag.List     `json:"diagnostics"` // those about this gate
+	Guarded    *guardedView  `json:"guarded,omitempty"`
 	out        *startup.Outcome
 	setting    resolve.Setting
 }

@@ -91,6 +91,9 @@ func showGateOnDevice(p *page, v *explainView) {
 	d := v.Device
 	p.heading("On this device (MicroShift %s, Kubernetes %s):", v.MicroShiftVersion, v.KubernetesVersion)
 	p.line("  %s", d.value())
+	if d.Guarded != nil {
+		p.line("  %s", d.Guarded.text())
+	}
 	for _, w := range d.Written {
 		p.line("  %s says %t  (%s)", w.Path, w.Enabled, w.Origin)
 	}
@@ -127,6 +130,8 @@ func (d gateDeviceView) value() string {
 		return text + ", its default: nothing in apiServer.featureGates sets it"
 	case resolve.Required:
 		text += ", since MicroShift requires it"
+	case resolve.Rollout:
+		text += ", by the rollout by minimumKubeletVersion"
 	case resolve.FeatureSet:
 		text += fmt.Sprintf(", by the feature set %s  (%s)", d.FeatureSet, s.Origin.Pos)
 	case resolve.Exception:

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/gates"
-	"github.com/microshift-io/microshift-feature-gates/pkg/resolve"
 	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
 )
 
@@ -18,8 +17,10 @@ func (a *app) flagsCommand() *cobra.Command {
 		Use:   "flags COMPONENT",
 		Short: "Print exactly what a component is given",
 		Long: `Print exactly what a component is given: as one flag, as an argument list in
-JSON, or for the kubelet as featureGates of a KubeletConfiguration. Components:
-kube-apiserver, kube-controller-manager, kube-scheduler, kubelet.`,
+JSON, for the kubelet as featureGates of a KubeletConfiguration, or for
+kube-apiserver as a part of its --openshift-config file, with the minimum kubelet
+version that is enforced. Components: kube-apiserver, kube-controller-manager,
+kube-scheduler, kubelet.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: componentNames(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -27,19 +28,19 @@ kube-apiserver, kube-controller-manager, kube-scheduler, kubelet.`,
 			if err != nil {
 				return err
 			}
-			if !slices.Contains([]string{"flag", "args", "kubelet-config"}, format) {
-				return usageError("--format %q: want one of flag, args, kubelet-config", format)
-			}
-			if format == "kubelet-config" && c != gates.Kubelet {
-				return usageError("--format kubelet-config is for the kubelet only")
+			if err := checkFormat(format, c); err != nil {
+				return err
 			}
 			out, err := a.accepted()
 			if err != nil {
 				return err
 			}
-			text, err := flagsText(out.Result, c, format)
+			text, err := flagsText(out, c, format)
 			if err != nil {
 				return failed(err)
+			}
+			if format == "openshift-config" {
+				a.warnOfLockout(openshiftConfigOf(out))
 			}
 			return a.print(flagsView(out.Result, c), func(p *page) {
 				for line := range strings.Lines(text) {
@@ -48,14 +49,31 @@ kube-apiserver, kube-controller-manager, kube-scheduler, kubelet.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "flag", "flag, args (a JSON list) or kubelet-config")
+	cmd.Flags().StringVar(&format, "format", "flag", "flag, args (a JSON list), kubelet-config or openshift-config")
 	return cmd
+}
+
+// checkFormat checks that there is such a format, and for c.
+func checkFormat(format string, c gates.Component) error {
+	switch {
+	case !slices.Contains([]string{"flag", "args", "kubelet-config", "openshift-config"}, format):
+		return usageError("--format %q: want one of flag, args, kubelet-config, openshift-config", format)
+	case format == "kubelet-config" && c != gates.Kubelet:
+		return usageError("--format kubelet-config is for the kubelet only")
+	case format == "openshift-config" && c != gates.KubeAPIServer:
+		return usageError("--format openshift-config is for kube-apiserver only")
+	}
+	return nil
 }
 
 // flagsText returns what c is given in one of the formats, without a line
 // break at its end.
-func flagsText(r *resolve.Result, c gates.Component, format string) (string, error) {
+func flagsText(out *startup.Outcome, c gates.Component, format string) (string, error) {
+	r := out.Result
 	switch format {
+	case "openshift-config":
+		text, err := encodeYAML(openshiftConfigOf(out))
+		return strings.TrimSuffix(text, "\n"), err
 	case "args":
 		data, err := json.Marshal(r.Args(c))
 		return string(data), err

@@ -24,7 +24,15 @@ held (a start may go on), blocked (a start would be refused), or unusable.`,
 				return err
 			}
 			out, lookErr := startup.Look(o)
-			if err := a.print(lockViewOf(out.Lock), func(p *page) { showLock(p, out.Lock) }); err != nil {
+			view := struct {
+				lockView
+				Rollout *rolloutView `json:"rollout,omitempty"`
+			}{lockViewOf(out.Lock), rolloutViewOf(out)}
+			err = a.print(view, func(p *page) {
+				showLock(p, out.Lock)
+				showRollout(p, view.Rollout)
+			})
+			if err != nil {
 				return err
 			}
 			return failed(lookErr)

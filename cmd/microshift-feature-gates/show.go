@@ -54,6 +54,7 @@ func showDevice(p *page, out *startup.Outcome, all bool) {
 		showComponents(p, out.Result)
 	}
 	showLock(p, out.Lock)
+	showRollout(p, rolloutViewOf(out))
 }
 
 func showFiles(p *page, out *startup.Outcome) {

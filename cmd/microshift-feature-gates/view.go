@@ -23,6 +23,7 @@ type deviceView struct {
 	Unrecognized []string          `json:"unrecognized"`
 	Skipped      []resolve.Skipped `json:"skipped"`
 	Lock         lockView          `json:"lock"`
+	Rollout      *rolloutView      `json:"rollout,omitempty"` // absent on a device without one
 	Diagnostics  diag.List         `json:"diagnostics"`
 }
 
@@ -77,6 +78,7 @@ func viewOf(out *startup.Outcome) deviceView {
 		Unrecognized:      []string{},
 		Skipped:           []resolve.Skipped{},
 		Lock:              lockViewOf(out.Lock),
+		Rollout:           rolloutViewOf(out),
 		Diagnostics:       append(diag.List{}, out.Diagnostics...),
 	}
 	for _, f := range out.Files {

@@ -51,9 +51,7 @@ func (c *Controller) tell(m *corev1.ConfigMap, r rollout.Report, conditions []me
 		if slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return c.Type == rollout.Degraded && c.Status == metav1.ConditionTrue }) {
 			level = logrus.WarnLevel
 		}
-		if entry, ok := entry.(interface{ Log(logrus.Level, ...any) }); ok {
-			entry.Log(level, "how the rollout stands")
-		}
+		entry.Log(level, "how the rollout stands")
 		if level == logrus.WarnLevel {
 			c.event(mapReference(m), warning, rollout.Degraded, degradedMessage(conditions))
 		}

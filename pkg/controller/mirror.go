@@ -125,7 +125,7 @@ func (c *Controller) install(resource string, it item) {
 		return
 	}
 	c.installed[resource] = true
-	c.openapi.StartWithContext(c.watching)
+	c.openapi.Start(c.watching.Done())
 }
 
 // configReference is one of the two objects, as an Event has it.

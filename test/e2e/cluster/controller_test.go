@@ -1,0 +1,113 @@
+//go:build e2e
+
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
+)
+
+// device is one on which the real controller runs: its root directory, and the
+// name of its Node. MicroShift 4.22 has Kubernetes 1.35, whose guarded gates can
+// be set.
+type device struct {
+	*server
+	root, node string
+	token      string
+	running    *process
+}
+
+const microshift = "4.22.0"
+
+func newDevice(t testing.TB, s *server, node string) *device {
+	t.Helper()
+	d := &device{server: s, root: t.TempDir(), node: node, token: "e2e"}
+	for _, dir := range []string{"etc/microshift", "var/lib/microshift", "run/microshift-feature-gates"} {
+		if err := os.MkdirAll(filepath.Join(d.root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.write(t, "var/lib/microshift/version", `{"version":"`+microshift+`"}`)
+	t.Cleanup(func() { d.kill(syscall.SIGKILL) })
+	return d
+}
+
+func (d *device) write(t testing.TB, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(d.root, file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configure sets the minimum, "" for none, and further lines of the section.
+func (d *device) configure(t testing.TB, minimum, lines string) {
+	t.Helper()
+	text := ""
+	if minimum != "" {
+		lines = "minimumKubeletVersion: \"" + minimum + "\"\n" + lines
+	}
+	if lines != "" {
+		text = "apiServer:\n  featureGates:\n    " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n    ") + "\n"
+	}
+	d.write(t, "etc/microshift/config.yaml", text)
+}
+
+// start starts the controller, with short times so that tests need not wait.
+func (d *device) start(t testing.TB, flags ...string) {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{
+		"--root", d.root, "--node", d.node, "--kubeconfig", d.kubeconfig(t, d.token), "--listen", fmt.Sprintf("127.0.0.1:%d", port),
+		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s", "--quiet=3s", "--delay=60s",
+	}, flags...)
+	if d.running, err = launch(filepath.Join(output, "cluster", "microshift-feature-gates-controller"), args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kill ends the controller.
+func (d *device) kill(sig syscall.Signal) {
+	if d.running != nil {
+		d.running.end(sig)
+	}
+	d.running = nil
+}
+
+// reconfigure is what a restart of MicroShift with another configuration is to
+// the controller, which systemd restarts along with it.
+func (d *device) reconfigure(t testing.TB, minimum string, flags ...string) {
+	t.Helper()
+	d.kill(syscall.SIGTERM)
+	d.configure(t, minimum, "")
+	d.start(t, flags...)
+}
+
+// restart is a start of MicroShift on this device: it takes what is on the disk.
+func (d *device) restart(t testing.TB) rollout.File {
+	f, err := rollout.ReadFile(filepath.Join(d.root, rollout.FilePath))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		f = rollout.File{}
+	}
+	if err := rollout.WriteStarted(filepath.Join(d.root, rollout.StartedPath), f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// log returns whether the controller has logged a text.
+func (d *device) logged(text string) error {
+	if d.running == nil || !strings.Contains(d.running.text(), text) {
+		return fmt.Errorf("%q is not in the log of %s", text, d.node)
+	}
+	return nil
+}

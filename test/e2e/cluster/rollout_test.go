@@ -1,0 +1,251 @@
+//go:build e2e
+
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
+)
+
+// size is how many Nodes the large cluster has, the real one included.
+const size = 500
+
+var guarded = []string{"ProcMountType", "UserNamespacesSupport"}
+
+// raised is a state with the minimum enforced and the gates on, lowered one
+// with neither.
+func raised(minimum rollout.Version) func(rollout.State) error {
+	return func(s rollout.State) error {
+		if s.Spec != minimum || s.Status != minimum || !slices.Equal(s.Enabled, guarded) {
+			return errors.New("not raised")
+		}
+		return nil
+	}
+}
+
+func lowered(s rollout.State) error {
+	if s.Generation == 0 || !s.Spec.IsZero() || !s.Status.IsZero() || len(s.Enabled) > 0 {
+		return errors.New("not lowered")
+	}
+	return nil
+}
+
+// TestRollout goes through raise, lower, remove and rollback with 500 Nodes of
+// mixed versions, one of them registered by a real kubelet.
+func TestRollout(t *testing.T) {
+	s := newServer(t)
+	s.installCRDs(t)
+	w := s.watch(t)
+	real := startKubelet(t, s)
+	f := newFleet(t, s, w, size-1)
+	d := newDevice(t, s, real)
+	d.restart(t)
+	stop := d.keepRestarting(t)
+	defer stop()
+
+	d.configure(t, "1.29.0", "")
+	d.start(t)
+	w.settled("begin at 1.29.0", func(s rollout.State) error {
+		if s.Status != rollout.V(1, 29, 0) {
+			return errors.New("not begun")
+		}
+		return nil
+	})
+	d.settledConditions(t)
+	before := d.server.written(t)
+	note("a rollout that begins over %d Nodes: controller wrote %s", size, before)
+	f.acknowledgements()
+
+	begin := time.Now()
+	d.reconfigure(t, "1.30.0")
+	w.settled("raise to 1.30.0", raised(rollout.V(1, 30, 0)))
+	took := time.Since(begin).Round(100 * time.Millisecond)
+	time.Sleep(6 * time.Second) // for conditions that might still be written
+	d.settledConditions(t)
+	writes := d.server.written(t).since(before)
+	acks, most := f.acknowledgements()
+	note("raise over %d Nodes: settled in %s; controller wrote %s; other devices acknowledged %d times, at most %d per node",
+		size, took, writes, acks, most)
+	for name, n := range writes {
+		if n > 2 && name != "events" && name != "leases.coordination.k8s.io/microshift-feature-gates" {
+			t.Errorf("a raise wrote %s %d times", name, n)
+		}
+	}
+	if most > 2 {
+		t.Errorf("a raise wrote a Node %d times", most)
+	}
+
+	d.idle(t)
+	highest, anonymous := d.running.memory(t)
+	note("controller at %d Nodes: %.1f MiB resident at most, %.1f MiB of them its own memory now", size, highest, anonymous)
+	if highest >= 60 {
+		t.Errorf("the controller took %.1f MiB", highest)
+	}
+
+	d.reconfigure(t, "1.29.0")
+	w.settled("lower to 1.29.0", func(s rollout.State) error {
+		if s.Status != rollout.V(1, 29, 0) || len(s.Enabled) > 0 {
+			return errors.New("not lowered")
+		}
+		return nil
+	})
+	d.reconfigure(t, "1.30.0")
+	w.settled("raise again", raised(rollout.V(1, 30, 0)))
+
+	// With one node that has not restarted, removing waits.
+	f.setLate("node-007", true)
+	d.reconfigure(t, "")
+	eventually(t, "gates off", func() error {
+		if s := w.state(); len(s.Enabled) > 0 || s.Status.IsZero() {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
+	time.Sleep(3 * time.Second)
+	if s := w.state(); s.Status != rollout.V(1, 30, 0) {
+		t.Errorf("relaxed although node-007 has the gates on: %+v", s)
+	}
+	eventually(t, "condition that names node-007", func() error { return d.condition("RestartNeeded", "True", "node-007") })
+	f.setLate("node-007", false)
+	w.settled("remove", lowered)
+
+	// A rollback is a new generation: an old ConfigMap put back is gone over.
+	d.reconfigure(t, "1.30.0")
+	w.settled("raise a third time", raised(rollout.V(1, 30, 0)))
+	high := w.state().Generation
+	old := w.history()[0]
+	text, err := old.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Lock()
+	w.lost = true
+	w.Unlock()
+	s.setMap(t, string(text))
+	w.settled("recover from an old ConfigMap", func(s rollout.State) error {
+		if s.Generation < high+rollout.RecoveryGap {
+			return errors.New("not recovered")
+		}
+		return raised(rollout.V(1, 30, 0))(s)
+	})
+	note("generations %d to %d; %d put back was gone over", w.history()[0].Generation, w.state().Generation, old.Generation)
+	d.kill(syscall.SIGTERM)
+}
+
+// idle holds the controller to write nothing but its Lease.
+func (d *device) idle(t *testing.T) {
+	t.Helper()
+	const long = 20 * time.Second
+	time.Sleep(5 * time.Second) // Events are sent after the fact
+	before, counted := d.server.written(t), d.server.counted(t)
+	time.Sleep(long)
+	after, recounted := d.server.written(t).since(before), d.server.counted(t).since(counted)
+	leases := after["leases.coordination.k8s.io/microshift-feature-gates"]
+	delete(after, "leases.coordination.k8s.io/microshift-feature-gates")
+	delete(recounted, "leases") // of which the API server has its own
+	note("idle for %s: the controller wrote %d times besides its Lease (renewed %d times, every second here, every 60 s as installed); the API server counted: %s",
+		long, len(after), leases, recounted)
+	if len(after) > 0 {
+		t.Errorf("when nothing changes, the controller writes %s", after)
+	}
+	for _, resource := range []string{"configmaps", "featuregates", "events"} {
+		if recounted[resource] > 0 {
+			t.Errorf("when nothing changes, %d writes of %s", recounted[resource], resource)
+		}
+	}
+}
+
+// TestRestartsOfAPIServer kills the API server again and again in the middle of
+// raising and lowering.
+func TestRestartsOfAPIServer(t *testing.T) {
+	s := newServer(t)
+	w := s.watch(t)
+	newFleet(t, s, w, 49)
+	s.addNode(t, "real", "v1.35.4")
+	d := newDevice(t, s, "real")
+	d.restart(t)
+	defer d.keepRestarting(t)()
+	for round, minimum := range []string{"1.30.0", "", "1.30.0"} {
+		d.reconfigure(t, minimum)
+		want := lowered
+		if minimum != "" {
+			want = raised(rollout.V(1, 30, 0))
+		}
+		// In mid-rollout: some nodes have the next generation, others not.
+		eventually(t, "the rollout is under way", func() error {
+			if want(w.state()) == nil || d.server.written(t)["configmaps/microshift-feature-gates"] > round {
+				return nil
+			}
+			return errors.New("nothing written")
+		})
+		s.process.end(syscall.SIGKILL)
+		time.Sleep(time.Duration(round) * time.Second)
+		s.up(t)
+		w.settled("after the API server was killed", want)
+	}
+	note("the API server was killed 3 times in mid-rollout, over 50 Nodes; each rollout went on")
+}
+
+// TestTwoControllers runs two that both believe to lead, and then two that
+// hold elections of which the leader is killed.
+func TestTwoControllers(t *testing.T) {
+	s := newServer(t)
+	w := s.watch(t)
+	newFleet(t, s, w, 10)
+	var devices []*device
+	for _, name := range []string{"one", "two"} {
+		s.addNode(t, name, "v1.35.4")
+		d := newDevice(t, s, name)
+		d.restart(t)
+		defer d.keepRestarting(t)()
+		devices = append(devices, d)
+	}
+	for i := range 6 {
+		minimum, want := "1.30.0", raised(rollout.V(1, 30, 0))
+		if i%2 == 1 {
+			minimum, want = "", lowered
+		}
+		for _, d := range devices {
+			d.kill(syscall.SIGTERM)
+			d.configure(t, minimum, "")
+		}
+		for _, d := range devices {
+			d.start(t, "--leader-elect=false")
+		}
+		w.settled("with two leaders", want)
+	}
+	note("two controllers without election went 6 times through raise and lower: %d states", len(w.history()))
+
+	for _, d := range devices {
+		d.reconfigure(t, "1.30.0")
+	}
+	w.settled("with an election", raised(rollout.V(1, 30, 0)))
+	leader, other := devices[0], devices[1]
+	eventually(t, "a leader", func() error {
+		if leader.logged("this controller leads") == nil {
+			return nil
+		}
+		leader, other = other, leader
+		return errors.New("no leader")
+	})
+	leader.kill(syscall.SIGKILL)
+	begin := time.Now()
+	eventually(t, "the other leads", func() error { return other.logged("this controller leads") })
+	note("the other controller led %s after the leader was killed, with a lease of 6 s", time.Since(begin).Round(time.Second))
+	other.configure(t, "", "")
+	other.kill(syscall.SIGTERM)
+	other.start(t)
+	leader.start(t) // its device must take the generation as well
+	eventually(t, "one of the two configurations counts", func() error {
+		if s := w.state(); lowered(s) != nil && raised(rollout.V(1, 30, 0))(s) != nil {
+			return fmt.Errorf("%+v", s)
+		}
+		return nil
+	})
+}
