@@ -8,8 +8,8 @@ import (
 )
 
 // maxSearches is for how many aliases other files are searched, so that the
-// time stays linear in the number of files. maxRelated is how many places of
-// an anchor are named.
+// time stays linear in the number of files. maxRelated is how many other places
+// of an anchor or a key are named.
 const (
 	maxSearches = 10
 	maxRelated  = 10

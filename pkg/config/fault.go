@@ -101,7 +101,9 @@ func split(err error) (line int, problem string) {
 	return line, m[2]
 }
 
-// syntaxError turns an error of the YAML library into a diagnostic.
+// syntaxError turns an error of the YAML library into a diagnostic. No text of
+// the file goes into it, since that can be a secret, but for names of anchors
+// and of our own keys.
 func syntaxError(src *source, err error) document {
 	_, problem := split(err)
 	if name, is := strings.CutPrefix(problem, "unknown anchor '"); is {
@@ -115,19 +117,21 @@ func syntaxError(src *source, err error) document {
 	for _, known := range faults {
 		if strings.HasPrefix(problem, known.problem) {
 			f = known
+			break
 		}
 	}
-	w := faultLines(src, f.byParser)
+	w := faultLines(src, problem, f.byParser)
 	line := w.stop
 	if f.begin {
 		line = w.begin
 	}
 	d := diag.Diagnostic{Severity: diag.Error, Code: "yaml-syntax", Message: f.message, Hint: f.hint}
-	if strings.Contains(problem, "exceeded max depth") {
-		d = tooDeep
-	}
 	d.Pos = place(src, line, f.at)
-	refine(src, &d, f, w)
+	if strings.Contains(problem, "exceeded max depth") {
+		d.Code, d.Message, d.Hint = tooDeep.Code, tooDeep.Message, tooDeep.Hint
+	} else {
+		refine(src, &d, f, w)
+	}
 	if d.Code == "yaml-syntax" {
 		d.Message = "not YAML: " + d.Message
 	}
@@ -146,7 +150,7 @@ type where struct {
 // tells where the construct with the fault begins, and v2, below
 // sigs.k8s.io/yaml, where the library stopped. An empty line is put before the
 // text, since neither tells the first line.
-func faultLines(src *source, byParser bool) (w where) {
+func faultLines(src *source, problem string, byParser bool) (w where) {
 	text := []byte("\n" + src.text)
 	if _, err := documents(text); err != nil {
 		w.begin, _ = split(err)
@@ -155,7 +159,9 @@ func faultLines(src *source, byParser bool) (w where) {
 	mayExpand := bytes.IndexByte(text, '&') >= 0 && bytes.IndexByte(text, '*') >= 0
 	if !mayExpand { // where the fault is in a second document, this decodes the first
 		if _, err := sigsyaml.YAMLToJSON(text); err != nil {
-			w.stop, _ = split(err)
+			if line, p := split(err); p == problem {
+				w.stop = line
+			}
 		}
 	}
 	if !byParser { // for the parser, the libraries count lines from 0

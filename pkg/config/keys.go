@@ -56,8 +56,11 @@ func (d *decoder) misplacedKey(e *entry, parent string) {
 	d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Warning, Code: "misplaced", Pos: e.pos, Path: path,
 		Message: fmt.Sprintf("nothing in %s applies: it belongs to %s", path, where),
 		Hint:    cmp.Or(spaceHint(e.key), "move it there; indentation decides to which key it belongs"),
-		Related: e.earlier})
+		Related: few(e.earlier)})
 }
+
+// few returns the first few of places.
+func few(places []diag.Position) []diag.Position { return places[:min(len(places), maxRelated)] }
 
 // spaceHint explains a key with a space that YAML takes for a letter.
 func spaceHint(key string) string {
@@ -107,7 +110,7 @@ func (d *decoder) unknownKey(e *entry, parent string, known []string) {
 	d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Error, Code: "unknown-key", Pos: e.pos, Path: join(parent, e.key),
 		Message: fmt.Sprintf("unknown key %s in %s", diag.Quote(e.key), parent),
 		Hint:    cmp.Or(spaceHint(e.key), hint),
-		Related: e.earlier})
+		Related: few(e.earlier)})
 }
 
 // nearest returns the known key that a misspelled one most likely means, or "".

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
@@ -12,11 +13,11 @@ import (
 // around it shows that.
 func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 	text := src.line(d.Pos.Line)
-	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+	tab := strings.IndexByte(text[:indent(text)], '\t')
 	switch {
 	case conflictMarker(src, d):
-	case strings.Contains(indent, "\t"):
-		d.Code, d.Pos = "yaml-tab", src.inLine(d.Pos.Line, strings.IndexByte(indent, '\t'))
+	case tab >= 0:
+		d.Code, d.Pos = "yaml-tab", src.inLine(d.Pos.Line, tab)
 		d.Message, d.Hint = "a tab indents this line; YAML allows only spaces", "replace each tab by spaces"
 	case strings.Contains(text, "{{"), strings.Contains(text, "{%"):
 		d.Pos = place(src, d.Pos.Line, `(\{[{%])`)
@@ -25,17 +26,30 @@ func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 		d.Pos = place(src, d.Pos.Line, oddSpace.String())
 		d.Message = "a space that is none for YAML stands here: " + oddSpaceName(text)
 		d.Hint = "replace it by an ordinary space"
+	case strings.HasPrefix(src.text, "%") && !strings.Contains(src.text, "---"):
+		d.Message = "a document with % lines has to begin with a line \"---\""
+		d.Hint = "remove the % lines, or add \"---\" below them"
 	case f.problem == "mapping values are not allowed":
 		missingColon(src, d)
 	case f.problem == "could not find expected ':'" && bareWord.MatchString(text):
-		word := bareWord.FindStringSubmatch(text)[1]
-		d.Hint = fmt.Sprintf("write \"%s:\" if that is a key, \"- %s\" if it is a list item", word, word)
+		d.Hint = "write " + keyForm(bareWord.FindStringSubmatch(text)[1]) + " if that is a key, \"- item\" if it is a list item"
 	case f.problem == "did not find expected key":
 		mismatch(src, d)
 		missingColon(src, d)
 	case f.problem == "did not find expected ',' or", f.problem == "did not find expected node content" && w.atEnd:
 		unclosed(src, d, w)
+	case f.problem == "did not find expected <document start>" && !strings.Contains(src.text, "..."):
+		d.Hint = "make it one mapping; braces or quotes around a part of it end the document"
 	}
+}
+
+// keyForm shows how to write a key, which it names if it is one of ours.
+func keyForm(key string) string {
+	ours := slices.Concat([]string{keyAPIServer, keyKubelet, keyFeatureGates}, sectionKeys, listsKeys)
+	if !slices.Contains(ours, key) {
+		key = "key"
+	}
+	return "\"" + key + ":\""
 }
 
 // mismatch looks for quotes and brackets that do not match, in the line where
@@ -111,7 +125,7 @@ func missingColon(src *source, d *diag.Diagnostic) {
 	switch {
 	case m != nil && deeper > 0:
 		d.Message = "a colon is missing at the end of this line, since the next one is indented below it"
-		d.Hint = "write \"" + m[1] + ":\""
+		d.Hint = "write " + keyForm(m[1])
 	case deeper == 0 && hasContent(before) && !lineWithKey.MatchString(before):
 		d.Message = "this is no \"key: value\": a colon with a space behind it is missing"
 		d.Hint = "write \"key: value\""

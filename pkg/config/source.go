@@ -78,7 +78,7 @@ func (s *source) at(offset int) diag.Position {
 	return diag.Position{File: s.name, Line: line + 1, Column: column}
 }
 
-// column returns the position of a byte of line i, by its offset in that line.
+// inLine returns the position of a byte of line i, by its offset in that line.
 func (s *source) inLine(i, offset int) diag.Position {
 	return s.at(s.lines()[i-1] + offset)
 }
@@ -161,5 +161,6 @@ func (s *source) isTagged(y *yaml.Node) bool {
 }
 
 // Line returns the text of line i (from 1) of a file, as positions count
-// lines; empty where there is none.
+// lines; empty where there is none. It can hold a secret; for what may be
+// shown, see SourceLines.
 func (f File) Line(i int) string { return newSource(f).line(i) }

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
 
 // TestSyntax breaks files in the ways that people do, and wants the line where
@@ -22,7 +24,7 @@ func TestSyntax(t *testing.T) {
 		{"no colon, first line", "apiServer\n  featureGates:\n    featureSet: X\n", "a:1:1", "a colon is missing at the end of this line", `write "apiServer:"`},
 		{"no colon, in between", "dns: {}\napiServer\n  featureGates:\n    featureSet: X\n", "a:2:1", "a colon with a space behind it is missing", `write "apiServer:"`},
 		{"no colon, deeper", "apiServer:\n  featureGates # ours\n\n  # the set\n    featureSet: X\n", "a:2:3", "a colon is missing at the end of this line", `write "featureGates:"`},
-		{"no colon, last line", "a: 1\nb\n", "a:2:1", "a colon with a space behind it is missing", `write "b:" if that is a key, "- b" if it is a list item`},
+		{"no colon, last line", "a: 1\nb\n", "a:2:1", "a colon with a space behind it is missing", `write "key:" if that is a key, "- item" if it is a list item`},
 		{"no colon, but a text", "a: 1\nto be done\nb: 2\n", "a:2:1", "a colon with a space behind it is missing", `write "key: value" or "- item"`},
 		{"no space behind the colon", "a: 1\nb:2\nc: 3\n", "a:2:1", "a colon with a space behind it is missing", `write "key: value"`},
 		{"a second colon", "z: 1\na: b: c\n", "a:2:5", "a colon stands where no key can be", "put a value that holds \": \" in quotes"},
@@ -34,7 +36,7 @@ func TestSyntax(t *testing.T) {
 		{"a list not deep enough", "a:\n  b:\n    - c\n   - d\n", "a:4:4", "this line is indented like no block above it", "indent it exactly"},
 		{"an item in a mapping", "a: 1\n- b\n", "a:2:1", "this line is indented like no block above it", "indent it exactly"},
 		{"a key in a list", "a:\n  - b\n  c: d\n", "a:3:3", "this line stands in a list but is no list item", `begin it with "- "`},
-		{"no dash", "a:\n  - b\n  c\n  - d\n", "a:3:3", "a colon with a space behind it is missing", `"- c" if it is a list item`},
+		{"no dash", "a:\n  - b\n  c\n  - d\n", "a:3:3", "a colon with a space behind it is missing", `"- item" if it is a list item`},
 		{"items behind the key", section("customNoUpgrade:", "  enabled: - A", "           - B"), "a:4:16", "a list can't begin behind its key", "write the list as [A, B]"},
 
 		{"bracket not closed", section("customNoUpgrade:", "  enabled: [A, B", "  disabled: [C]"), "a:4:16", "the bracket that opens here is not closed", "close it"},
@@ -69,6 +71,9 @@ func TestSyntax(t *testing.T) {
 		{"directive twice", "%YAML 1.1\n%YAML 1.1\n---\na: 1\n", "a:2:1", "twice", "remove one"},
 		{"end of document", "a: 1\n...\nb: 2\n", "a:3:1", "behind the end of the document there is more", `remove the line "..."`},
 
+		{"more behind braces", "{a: 1}\nb: 2\n", "a:2:1", "behind the end of the document there is more", "make it one mapping"},
+		{"directive without document", "%YAML 1.1\na: 1\n", "a:2:1", `has to begin with a line "---"`, "remove the % lines"},
+
 		{"template", "z: 1\n{{- if .Values.x }}\na: 1\n{{- end }}\n", "a:2:1", "a template whose values were not filled in", "render the template first"},
 		{"another template", "z: 1\n{% if x %}\na: 1\n", "a:2:1", "a template whose values were not filled in", "render"},
 		{"merge conflict", "a:\n  b: 1\n<<<<<<< HEAD\n  c: 1\n=======\n  c: 2\n>>>>>>> branch\n", "a:3:1", "the mark of a merge conflict", "keep one of both versions"},
@@ -99,6 +104,28 @@ func TestSyntax(t *testing.T) {
 				t.Errorf("beside another file: %v", got)
 			}
 		})
+	}
+}
+
+// TestSyntaxSecrets wants no text of a broken file in what is said about it.
+func TestSyntaxSecrets(t *testing.T) {
+	const secret = "hunter2"
+	for _, text := range []string{
+		"a: 1\nhunter2\n", "a: 1\nhunter2\n  b: 1\n", "hunter2\n  b: 1\n", "a: hunter2: b\n", "a: \"hunter2\n", "a: 'x' hunter2\n", "a: [hunter2\n",
+		"a: @hunter2\n", "a: !hunter2!x y\n", "a: |hunter2\n", "a:\n\thunter2: 1\n", "a: \"\\hunter2\"\n", "a: -hunter2\n- b\n", "%hunter2\n",
+		"a: {{hunter2}}\n", "a: !!int hunter2\n", "a: !!binary hunter2!\n", "a: hunter2\x01\n", "a: hunter2\xff\n", "hunter2\n", "- hunter2\n",
+		"a: hunter2\n---\nb: hunter2\n", "a: hunter2\na: hunter2\n", "apiServer: hunter2\n", "apiServer: [hunter2]\n", "a: .inf # hunter2\n",
+		"? [hunter2]\n: 1\n", "{hunter2: 1}: 1\n", "a: {<<: hunter2}\n", "a: \u00a0hunter2\nb\n", "<<<<<<< hunter2\na: 1\n",
+	} {
+		files := []File{{Name: "a", Data: []byte(text)}}
+		_, problems := Merge(files)
+		var b strings.Builder
+		if err := (diag.Printer{Source: SourceLines(files)}).Print(&b, problems); err != nil || len(problems) == 0 {
+			t.Fatalf("problems %v, error %v for %q", problems, err, text)
+		}
+		if strings.Contains(b.String(), secret) {
+			t.Errorf("a secret is told of %q:\n%s", text, b.String())
+		}
 	}
 }
 

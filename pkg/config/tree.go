@@ -120,7 +120,7 @@ func (b *builder) limits(y *yaml.Node) {
 	}
 }
 
-var tooDeep = diag.Diagnostic{Severity: diag.Error, Code: "limit-nesting",
+var tooDeep = diag.Diagnostic{Code: "limit-nesting",
 	Message: fmt.Sprintf("nested deeper than %d levels", MaxNesting),
 	Hint:    "flatten the file; no MicroShift setting needs such depth"}
 
