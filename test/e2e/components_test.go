@@ -46,12 +46,18 @@ func apiServerArgs() []string {
 // ready. The extra flags are given last; empty ones are left out.
 func startAPIServer(t testing.TB, k kubernetes, etcd string, extra ...string) component {
 	t.Helper()
+	c := launchAPIServer(t, k, etcd, extra...)
+	c.await(t, healthy(c.url+"/readyz"))
+	return c
+}
+
+// launchAPIServer is the same without the wait.
+func launchAPIServer(t testing.TB, k kubernetes, etcd string, extra ...string) component {
+	t.Helper()
 	port := freePort(t)
 	args := append(apiServerArgs(), fmt.Sprintf("--secure-port=%d", port), "--etcd-servers="+etcd)
 	command := append([]string{k.program(t, "kube-apiserver")}, append(args, given(extra)...)...)
-	c := component{start(t, "kube-apiserver", command...), loopback(port)}
-	c.await(t, healthy(c.url+"/readyz"))
-	return c
+	return component{start(t, "kube-apiserver", command...), loopback(port)}
 }
 
 // startController starts a kube-controller-manager or kube-scheduler at the

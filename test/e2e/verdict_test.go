@@ -5,6 +5,8 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"runtime"
@@ -214,4 +216,36 @@ func TestVerdictsHold(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGatesThatNeedAnAPI checks that kube-apiserver does not become ready with
+// a gate that needs an API which is off by default, and that validate says so:
+// that API can't be switched on in MicroShift, whose start would time out.
+func TestGatesThatNeedAnAPI(t *testing.T) {
+	for _, gate := range slices.Sorted(maps.Keys(needAPI)) {
+		t.Run(gate, func(t *testing.T) {
+			t.Parallel() // it takes a while until kube-apiserver complains
+			d := newDevice(t, newest, list("enabled", []string{gate}))
+			if !slices.ContainsFunc(d.validate(t, list("enabled", []string{gate})), func(d diagnostic) bool { return strings.Contains(d.Message, gate) }) {
+				t.Errorf("validate finds nothing to say about %s", gate)
+			}
+			server := launchAPIServer(t, newest, startEtcd(t, t.TempDir()), d.flag(t, "kube-apiserver"))
+			server.await(t, healthy(server.url+"/metrics"))
+			server.compare(t, "kube-apiserver", d, d.show(t))
+			server.awaitText(t, needAPI[gate])
+			if gate == "StorageVersionAPI" {
+				if code := server.exitCode(t); code == 0 {
+					t.Error("kube-apiserver ends as if all were well")
+				}
+				return
+			}
+			server.await(t, func() error { // everything else gets ready
+				a, err := request(http.MethodGet, server.url+"/readyz", nil, nil)
+				if err == nil && (strings.Count(a.body, "[-]") != 1 || !strings.Contains(a.body, "[-]informer-sync failed")) {
+					err = fmt.Errorf("readyz answers %d %s", a.status, a.body)
+				}
+				return err
+			})
+		})
+	}
 }
