@@ -175,7 +175,6 @@ replace (
 	k8s.io/cri-client => k8s.io/cri-client v0.32.13
 	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.32.13
 	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.13
-	// v0.32.13 of it can't be had; it has no gates of its own.
 	k8s.io/endpointslice => k8s.io/endpointslice v0.32.12 // v0.32.13 can not be had; the module has no feature gates
 	k8s.io/externaljwt => k8s.io/externaljwt v0.32.13
 	k8s.io/kms => k8s.io/kms v0.32.13
