@@ -85,7 +85,25 @@ func (l *Lock) snippet() string {
 	if err != nil {
 		return "" // not for a lock that was read
 	}
-	return string(data)
+	return visible(string(data))
+}
+
+// visible escapes what does not print as itself, as YAML does in double quotes
+// (YAML 1.2.2 section 5.7): a lock may hold any text, and this one goes to a
+// terminal. Scalars with such characters are in double quotes.
+func visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }
 
 // writer collects the lines of a text.
