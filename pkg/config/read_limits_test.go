@@ -140,12 +140,15 @@ func TestReadNames(t *testing.T) {
 		files[dropins+name+".dir.yaml"] = "-> " + name
 	}
 	root := device(t, files)
-	filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if d.Type().IsRegular() {
-			os.Chmod(path, 0o666)
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
 		}
-		return nil
+		return os.Chmod(path, 0o666)
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	read, problems, err := Read(DefaultPaths(root))
 	if err == nil || len(problems) == 0 {
 		t.Fatal("nothing was found")

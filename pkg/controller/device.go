@@ -53,7 +53,7 @@ func (c *Controller) syncFile(ctx context.Context, acknowledged int64) (rollout.
 	}
 	s, err := stateOf(m)
 	if err != nil {
-		return f, nil // the leader tells about it
+		return f, nil //nolint:nilerr // the leader tells about it
 	}
 	if fileErr != nil && (s.Generation > 0 || acknowledged > 0) {
 		if !errors.Is(fileErr, fs.ErrNotExist) {

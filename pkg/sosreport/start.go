@@ -2,7 +2,6 @@ package sosreport
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -314,8 +313,4 @@ func appendText(text, more string) string {
 		return more
 	}
 	return text + "; " + more
-}
-
-func sameStart(a, b Start) bool {
-	return a.pid == b.pid && a.Time.Equal(b.Time) && a.MicroShift == b.MicroShift && slices.Equal(a.Files, b.Files)
 }

@@ -62,7 +62,7 @@ func (out *Outcome) takeLock(ctx context.Context) error {
 	err = lock.Update(host, func(current *lock.Lock) (*lock.Lock, error) {
 		out.Diagnostics = slices.Clone(before) // another start may have come between
 		out.judge(current)
-		if out.Diagnostics.Err() != nil {
+		if len(out.Diagnostics.Errors()) > 0 {
 			return nil, nil
 		}
 		return out.Lock.Verdict.Next, ctx.Err()
