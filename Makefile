@@ -4,6 +4,7 @@ OUTPUT  ?= _output
 BIN     := $(OUTPUT)/bin
 RELEASE ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
+COMMANDS ?= ./cmd/...
 
 # The same source gives the same bytes, wherever it is built.
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$(RELEASE)"
@@ -12,19 +13,20 @@ BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X mai
 LINT_VERSION := v2.15.0
 LINT         := $(BIN)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test check fmt lint generate bench fuzz clean
+.PHONY: help build run test check fmt lint generate bench fuzz rpm clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the commands into _output/bin
-	$(BUILD) -o $(BIN)/ ./cmd/...
+	$(BUILD) -o $(BIN)/ $(COMMANDS)
 
+run: COMMANDS = ./cmd/microshift-feature-gates
 run: build ## show the main job on a sample device, in _output/sample
 	@PATH="$(abspath $(BIN)):$$PATH" test/sample/tour.sh $(OUTPUT)/sample
 
 test: ## run all tests, the examples of the documents included
-	go test ./...
+	go test -timeout 30m ./...
 
 check: lint ## format, vet, lint; modules and generated files up to date
 	@files=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || echo .)); test -z "$$files" || { echo "not formatted, run make fmt:"; echo "$$files"; exit 1; }
@@ -60,6 +62,9 @@ fuzz: ## run each fuzz test for FUZZTIME (10s)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
+
+rpm: ## build the RPM packages; needs rpmbuild
+	packaging/rpm/build.sh $(OUTPUT)
 
 clean: ## remove what was built
 	rm -rf $(OUTPUT)

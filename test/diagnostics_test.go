@@ -115,7 +115,8 @@ type codeFinder struct {
 	fset  *token.FileSet
 	found map[string]string
 	// parameters has the functions of the package that take a code, and as
-	// which argument.
+	// which argument. Methods are listed with the name that their receiver has
+	// in them, since that is how they are called: v.at.
 	parameters map[string]int
 }
 
@@ -125,11 +126,15 @@ func (c *codeFinder) findParameters(f *ast.File) {
 		if !ok {
 			continue
 		}
+		called := fn.Name.Name
+		if fn.Recv != nil && len(fn.Recv.List[0].Names) > 0 {
+			called = fn.Recv.List[0].Names[0].Name + "." + called
+		}
 		i := 0
 		for _, field := range fn.Type.Params.List {
 			for _, name := range field.Names {
 				if name.Name == "code" {
-					c.parameters[fn.Name.Name] = i
+					c.parameters[called] = i
 				}
 				i++
 			}
@@ -150,14 +155,16 @@ func (c *codeFinder) visit(n ast.Node) bool {
 			}
 		}
 	case *ast.CallExpr:
-		name := ""
+		called := ""
 		switch f := n.Fun.(type) {
 		case *ast.Ident:
-			name = f.Name
+			called = f.Name
 		case *ast.SelectorExpr:
-			name = f.Sel.Name
+			if x, ok := f.X.(*ast.Ident); ok {
+				called = x.Name + "." + f.Sel.Name
+			}
 		}
-		if i, ok := c.parameters[name]; ok {
+		if i, ok := c.parameters[called]; ok {
 			c.value(n.Args[i])
 		}
 	}

@@ -3,7 +3,6 @@ package test
 import (
 	"encoding/json"
 	"maps"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,6 +159,35 @@ type jsonRun struct {
 
 // jsonRuns returns what the commands print on several devices.
 func jsonRuns(t *testing.T, binary string) []jsonRun {
+	var runs []jsonRun
+	for _, d := range jsonDevices(t, binary) {
+		for _, line := range []string{
+			"validate", "show", "flags kubelet", "lock", "gates", "feature-sets",
+			"explain MemoryQoS", "explain UserNamespacesSupport", "explain UnknownVersionInteroperabilityProxy",
+			"feature-sets TechPreviewNoUpgrade", "feature-sets TechPreviewNoUpgrade --against DevPreviewNoUpgrade",
+			"upgrade-check 5.0.1", "version", "inspect . --root /",
+		} {
+			r := jsonRun{args: strings.Fields(line)}
+			r.section = r.args[0]
+			if r.section == "feature-sets" { // one command, three forms
+				r.section = strings.NewReplacer("TechPreviewNoUpgrade", "SET", "DevPreviewNoUpgrade", "SET").Replace(line)
+			}
+			out := strings.Join(d.run([]string{"$ microshift-feature-gates -o json 2>/dev/null " + line}), "\n")
+			if out == "" && r.section == "flags" { // none on a device that would not start
+				continue
+			}
+			if err := json.Unmarshal([]byte(out), &r.value); err != nil {
+				t.Errorf("%v: %v\n%s", r.args, err, out)
+				continue
+			}
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// jsonDevices returns devices that together have a bit of everything.
+func jsonDevices(t *testing.T, binary string) []*device {
 	custom := newDevice(t, binary, "5.0.0")
 	custom.write("/etc/microshift/config.yaml", "apiServer: {featureGates: {featureSet: TechPreviewNoUpgrade}}\n")
 	custom.write("/etc/microshift/config.d/10.yaml", `apiServer:
@@ -173,45 +201,29 @@ kubelet: {featureGates: {MemoryQoS: false}}
 featureSet: CustomNoUpgrade
 version: 5.0.0
 `)
-	custom.run([]string{"$ microshift-feature-gates prestart"})
+	custom.write("/var/lib/microshift/version", `{"version":"5.0.0"}`)
+	journal := "sos_commands/microshift/journalctl_--no-pager_--unit_microshift"
+	custom.mkdir("/sos_commands/microshift")
+	for _, set := range []string{"CustomNoUpgrade", "None"} { // one start that is let through, one that is not
+		custom.run([]string{"$ sed -i s/featureSet:.*/featureSet:\\ " + set + "/ /etc/microshift/config.d/10.yaml"})
+		custom.run([]string{"$ microshift-feature-gates prestart 2>&1 | sed 's/^/Aug 01 12:00:00 device microshift-feature-gates[1]: /' >> " + journal})
+		custom.run([]string{"$ echo 'Aug 01 12:00:00 device systemd[1]: Failed to start microshift.service - MicroShift.' >> " + journal})
+	}
+	custom.run([]string{"$ sed -i 's/featureSet:.*/featureSet: CustomNoUpgrade/' /etc/microshift/config.d/10.yaml"})
+
 	preview := newDevice(t, binary, "4.22.0")
 	preview.write("/etc/microshift/config.yaml", "apiServer: {featureGates: {featureSet: DevPreviewNoUpgrade}}\n")
+
 	wrong := newDevice(t, binary, "4.22.0")
 	wrong.write("/etc/microshift/config.yaml", "apiServer: {featureGates: {featureSet: CustomNoUpgrade, customNoUpgrade: {disabled: [UserNamespacesSupport]}}}\n")
 	wrong.write("/var/lib/microshift/no-upgrade", "")
 
-	var runs []jsonRun
-	for _, d := range []*device{custom, preview, wrong} {
-		for _, r := range []jsonRun{
-			{section: "validate", args: []string{"validate"}},
-			{section: "show", args: []string{"show"}},
-			{section: "flags", args: []string{"flags", "kubelet"}},
-			{section: "lock", args: []string{"lock"}},
-			{section: "gates", args: []string{"gates"}},
-			{section: "explain", args: []string{"explain", "MemoryQoS"}},
-			{section: "explain", args: []string{"explain", "UserNamespacesSupport"}},
-			{section: "explain", args: []string{"explain", "UnknownVersionInteroperabilityProxy"}},
-			{section: "feature-sets", args: []string{"feature-sets"}},
-			{section: "feature-sets SET", args: []string{"feature-sets", "TechPreviewNoUpgrade"}},
-			{section: "feature-sets SET --against SET", args: []string{"feature-sets", "TechPreviewNoUpgrade", "--against", "DevPreviewNoUpgrade"}},
-			{section: "upgrade-check", args: []string{"upgrade-check", "5.0.1"}},
-			{section: "version", args: []string{"version"}},
-		} {
-			version := "5.0.0"
-			if d != custom {
-				version = "4.22.0"
-			}
-			cmd := exec.Command(binary, append([]string{"--root", d.root, "--microshift-version", version, "-o", "json"}, r.args...)...)
-			out, _ := cmd.Output() // a device may be refused, and flags prints nothing then
-			if len(out) == 0 && r.section == "flags" {
-				continue
-			}
-			if err := json.Unmarshal(out, &r.value); err != nil {
-				t.Errorf("%v: %v\n%s", r.args, err, out)
-				continue
-			}
-			runs = append(runs, r)
-		}
-	}
-	return runs
+	several := newDevice(t, binary, "4.22.0")
+	several.write("/etc/microshift/config.yaml", "apiServer: {featureGates: {minimumKubeletVersion: 1.34.0}}\n")
+	several.write("/var/lib/microshift/feature-gates-rollout.json", `{"generation":1,"enabled":[],"disabled":["ProcMountType"],"minimum":"1.34.0"}`)
+	several.run([]string{"$ microshift-feature-gates prestart"})
+	several.write("/var/lib/microshift/feature-gates-rollout.json", `{"generation":`)
+	several.write("/run/microshift-feature-gates/cluster.json", `{"time":"2026-08-01T12:00:00Z","phase":"waiting","generation":1,"nodes":2,
+"waiting":["a"],"outdated":["a"],"unreadable":[],"stale":[],"conditions":[{"type":"Progressing","status":true,"reason":"Waiting","message":"for a"}]}`)
+	return []*device{custom, preview, wrong, several}
 }
