@@ -103,6 +103,8 @@ func TestRead(t *testing.T) {
 		{"links", map[string]string{"/etc/microshift/config.yaml": "-> ../managed/main.yaml", "/etc/managed/main.yaml": "main", "/etc/managed/extra": "extra",
 			dropins + "a.yaml": "-> ../../managed/extra", dropins + "b.yaml": "-> /etc/managed/extra", dropins + "c.yaml": "-> a.yaml"},
 			summary{Files: []string{"/etc/microshift/config.yaml", "a.yaml", "b.yaml", "c.yaml"}}},
+		{"a linked directory", map[string]string{"/etc/managed/a.yaml": "", dropins + "sub": "-> /etc/managed"},
+			summary{Problems: []string{"not-read sub"}}},
 		{"links that lead nowhere", map[string]string{"/etc/microshift/config.yaml": "-> nowhere", dropins + "a.yaml": "-> nowhere", dropins + "b.yaml": "-> b.yaml",
 			dropins + "c.yaml": "-> d.yaml", dropins + "d.yaml": "-> c.yaml", dropins + "e.yaml": "-> f.txt/g", dropins + "f.txt": "", dropins + "h.txt": "-> nowhere", dropins + ".#i.yaml": "-> me@host.123:456"},
 			summary{Problems: []string{"link-skipped .#i.yaml", "link-skipped a.yaml", "link-skipped b.yaml", "link-skipped c.yaml", "link-skipped d.yaml",

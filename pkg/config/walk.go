@@ -105,6 +105,21 @@ func (r *reader) walk() {
 	})
 }
 
+// linkedDirectory warns of a link to a directory, which the walk does not enter.
+func (r *reader) linkedDirectory(name string, e fs.DirEntry) {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return
+	}
+	host, err := r.paths.HostPath(name)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(host); err == nil && info.IsDir() {
+		r.report(diag.Warning, "not-read", name, "not read: links to directories are not followed",
+			"put the files here, or link each of them")
+	}
+}
+
 // visit handles one entry of the walk; rel is its path below Dir.
 func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
 	if errors.Is(err, fs.ErrNotExist) { // removed in between
@@ -130,6 +145,7 @@ func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
 			fmt.Sprintf("rename it to %s, or remove it", diag.Printable(strings.TrimSuffix(base, filepath.Ext(base))+ext)))
 		return nil
 	case filepath.Ext(base) != ext:
+		r.linkedDirectory(name, e)
 		return nil
 	case strings.HasPrefix(base, ".#") && e.Type()&fs.ModeSymlink != 0:
 		r.report(diag.Warning, "link-skipped", name, "an editor's lock; skipped", "close the editor, or remove the link")
