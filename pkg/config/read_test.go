@@ -110,7 +110,7 @@ func TestRead(t *testing.T) {
 			summary{Problems: []string{"link-skipped .#i.yaml", "link-skipped a.yaml", "link-skipped b.yaml", "link-skipped c.yaml", "link-skipped d.yaml",
 				"link-skipped e.yaml", "link-skipped /etc/microshift/config.yaml"}}},
 		{"a link to a directory", map[string]string{dropins + "a.yaml": "-> sub", dropins + "sub/": "", dropins + "b": "-> sub"},
-			summary{Errors: []string{"cannot read " + dropins + "a.yaml: is a directory"}}},
+			summary{Problems: []string{"not-read b"}, Errors: []string{"cannot read " + dropins + "a.yaml: is a directory"}}},
 		{"a link out of the root", map[string]string{dropins + "a.yaml": "-> /../../../../etc/passwd", "/etc/passwd": "this one",
 			dropins + "b.yaml": "-> ../../../../../../../../etc/passwd", dropins + "c.yaml": "-> /proc/self/environ"},
 			summary{Files: []string{"a.yaml", "b.yaml"}, Problems: []string{"link-skipped c.yaml"}}},
