@@ -36,7 +36,7 @@ pack "$top/SOURCES/$name-$version-vendor.tar.gz" -C "$top" vendor
 cp packaging/rpm/$name.spec "$top/SPECS/"
 
 with=()
-if [ -e packaging/systemd/$name-controller.service ] && [ -d cmd/$name-controller ]; then
+if [ -e packaging/controller/$name-controller.service ] && [ -d cmd/$name-controller ]; then
     with=(--with controller)
 fi
 # The build requirements are names of Fedora's packages; a system without them

@@ -75,13 +75,21 @@ func TestPackages(t *testing.T) {
 	if want := "/etc/greenboot/check/required.d/35_microshift_feature_gates_check.sh"; !strings.Contains(greenboot, want) {
 		t.Errorf("the package lacks %s; it has\n%s", want, greenboot)
 	}
+	controller := do(t, "rpm", "-qplv", rpmFile(t, dir, "microshift-feature-gates-controller", arch))
+	for _, want := range []string{
+		"/usr/bin/microshift-feature-gates-controller", "/usr/lib/systemd/system/microshift-feature-gates-controller.service",
+		"/rbac.yaml", "/usr/share/man/man1/microshift-feature-gates-controller.1",
+	} {
+		if !strings.Contains(controller, want) || strings.Contains(list, want+"\n") {
+			t.Errorf("%s is not in the controller's package alone; that has\n%s", want, controller)
+		}
+	}
 	scripts := do(t, "rpm", "-qp", "--triggers", "--scripts", main)
 	if !strings.Contains(scripts, "upgrade-warning || :") {
 		t.Errorf("the scriptlets are not those that can't fail:\n%s", scripts)
 	}
-	rpmfile := do(t, "rpm", "-qp", "--requires", main)
-	if strings.Contains(rpmfile, "libc.so") {
-		t.Errorf("the binary is not static: %s", rpmfile)
+	if requires := do(t, "rpm", "-qp", "--requires", main); strings.Contains(requires, "libc.so") {
+		t.Errorf("the binary is not static: %s", requires)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,8 @@ func TestStory(t *testing.T) {
 	d.boot()
 	t.Logf("booted in %s", time.Since(begin).Round(time.Millisecond))
 	d.install(older)
-	d.install(rpmFile(t, dir, "microshift-feature-gates", arch), rpmFile(t, dir, "microshift-feature-gates-greenboot", "noarch"))
+	d.install(rpmFile(t, dir, "microshift-feature-gates", arch), rpmFile(t, dir, "microshift-feature-gates-greenboot", "noarch"),
+		rpmFile(t, dir, "microshift-feature-gates-controller", arch))
 	d.run("systemctl", "daemon-reload")
 	d.run("systemctl", "enable", "microshift")
 	d.run("systemctl", "stop", "microshift")
@@ -152,22 +154,29 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// units has systemd judge the drop-in.
+// units has systemd judge the drop-in, and the controller's service.
 func units(t *testing.T, d *device) {
-	if out := d.run("systemd-analyze", "verify", "microshift.service"); out != "" {
-		t.Errorf("systemd-analyze verify: %s", out)
+	const controller = "microshift-feature-gates-controller.service"
+	for _, unit := range []string{"microshift.service", controller} {
+		if out := d.run("systemd-analyze", "verify", unit); out != "" {
+			t.Errorf("systemd-analyze verify %s: %s", unit, out)
+		}
 	}
-	exposure := func() string {
+	exposure := func(unit string) string {
 		d.run("systemctl", "daemon-reload")
-		out := d.run("systemd-analyze", "security", "--no-pager", "microshift.service")
-		_, level, _ := strings.Cut(out, "Overall exposure level for microshift.service: ")
+		out := d.run("systemd-analyze", "security", "--no-pager", unit)
+		_, level, _ := strings.Cut(out, "Overall exposure level for "+unit+": ")
 		return strings.TrimSpace(level)
 	}
+	level, _, _ := strings.Cut(exposure(controller), " ")
+	if n, err := strconv.ParseFloat(level, 64); err != nil || n > 3 {
+		t.Errorf("the exposure of the controller is %q, want at most 3", level)
+	}
 	dropIn := "/usr/lib/systemd/system/microshift.service.d/10-feature-gates.conf"
-	with := exposure()
+	with := exposure("microshift.service")
 	text := d.read(dropIn)
 	d.remove(dropIn)
-	without := exposure()
+	without := exposure("microshift.service")
 	d.write(dropIn, text)
 	if d.run("systemctl", "daemon-reload"); with == "" || with != without {
 		t.Errorf("the exposure of microshift.service is %q with the drop-in, and %q without", with, without)
