@@ -47,6 +47,9 @@ func showDevice(p *page, out *startup.Outcome, all bool) {
 		version += ", Kubernetes " + out.Result.Registry().Version().String()
 	}
 	p.heading("%s", version)
+	if r := out.Refusal(); r != nil {
+		p.line("A start is refused: %s", r)
+	}
 	showFiles(p, out)
 	showSection(p, out.Config)
 	if out.Result != nil {

@@ -28,6 +28,7 @@ import (
 // Anything else is an error that names the line.
 func decode(data string) (source string, gates []Gate, err error) {
 	d := decoder{versions: map[string]*version.Version{}, components: map[string][]Component{}}
+	gates = make([]Gate, 0, strings.Count(data, "\n"))
 	n := 0
 	for line := range strings.Lines(data) {
 		n++

@@ -93,7 +93,7 @@ func (out *Outcome) logLock(failed bool) {
 	case failed:
 		log.WithFields(logrus.Fields{"featureSet": now.FeatureSet, "version": now.Version.String()}).Info("this device is locked")
 	case verdict.Kind == lock.Changed: // a diagnostic tells the changes
-		log.Info(now.Summary(path))
+		log.Warn(verdict.Lock.Summary(path) + "; it is brought up to date")
 	case verdict.Next != nil:
 		log.Warn(verdict.Summary(path))
 	default:
