@@ -66,13 +66,13 @@ func established(ctx context.Context, client dynamic.Interface, name string) err
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+		conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions") // null at first, which is an error here
 		for _, c := range conditions {
 			if c, ok := c.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
 				return true, nil
 			}
 		}
-		return false, err
+		return false, nil
 	})
 	if err != nil {
 		return fmt.Errorf("CustomResourceDefinition %s is not served: %w", name, err)

@@ -140,12 +140,24 @@ func needIsolation(t *testing.T) {
 	}
 }
 
+// shortDir returns a new directory with a short name, since that of a socket,
+// some of which the kubelet makes itself, may have 107 characters at most.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 // startKubelet starts a kubelet on its own, with a runtime that runs nothing,
 // and waits until it is healthy. The text goes to the end of its configuration
 // file.
 func startKubelet(t testing.TB, text string, extra ...string) component {
 	t.Helper()
-	dir := t.TempDir()
+	dir := shortDir(t)
 	socket := filepath.Join(dir, "cri.sock")
 	start(t, "cri", newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	port, healthPort := freePort(t), freePort(t)

@@ -33,7 +33,7 @@ type running struct {
 // start starts embedded as the given version of MicroShift.
 func (m microshift) start(t testing.TB, version string) running {
 	t.Helper()
-	dir := t.TempDir()
+	dir := shortDir(t)
 	socket := filepath.Join(dir, "cri.sock")
 	start(t, "cri", newest.program(t, "cri"), "-socket", socket).awaitText(t, "ready")
 	config := filepath.Join(dir, "kubelet.yaml")

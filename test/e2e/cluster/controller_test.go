@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -22,6 +23,7 @@ type device struct {
 	root, node string
 	token      string
 	running    *process
+	starts     sync.Mutex // of MicroShift: one at a time
 }
 
 const microshift = "4.22.0"
@@ -94,17 +96,19 @@ func (d *device) reconfigure(t testing.TB, minimum string, flags ...string) {
 
 // restart is a start of MicroShift on this device: it takes what is on the disk.
 func (d *device) restart(t testing.TB) rollout.File {
+	d.starts.Lock()
+	defer d.starts.Unlock()
 	f, err := rollout.ReadFile(filepath.Join(d.root, rollout.FilePath))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		f = rollout.File{}
 	}
 	if err := rollout.WriteStarted(filepath.Join(d.root, rollout.StartedPath), f); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	return f
 }
 
-// log returns whether the controller has logged a text.
+// logged returns nil if the controller has logged a text.
 func (d *device) logged(text string) error {
 	if d.running == nil || !strings.Contains(d.running.text(), text) {
 		return fmt.Errorf("%q is not in the log of %s", text, d.node)
