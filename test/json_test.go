@@ -23,11 +23,19 @@ func TestJSONNames(t *testing.T) {
 	}
 	for _, section := range slices.Sorted(maps.Keys(tables)) {
 		for _, row := range tables[section] {
-			if !row.seen {
+			if !row.seen && !slices.Contains(seenElsewhere, section+" "+row.name) {
 				t.Errorf("%s: %s: no command has printed %s", jsonDoc, section, row.name)
 			}
 		}
 	}
+}
+
+// seenElsewhere are the names that these devices do not print: no preview set
+// of today has a gate that a Kubernetes of today can't take, and the sosreports
+// of the commands' own scripts and of package sosreport have the other two.
+var seenElsewhere = []string{
+	"skipped name", "skipped enabled", "skipped why",
+	"inspect versionFrom", "start later[]",
 }
 
 // jsonRow is one name in a table.
