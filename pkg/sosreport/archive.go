@@ -33,7 +33,7 @@ func (c *collector) archive(ctx context.Context, name string, info fs.FileInfo) 
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	u := &unpacker{collector: c, root: root, stored: map[string]bool{}, asked: map[string]bool{}}
 	for u.pass = 1; u.pass <= maxPasses; u.pass++ {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -18,7 +18,7 @@ func (c *collector) directory(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was only read from
 	c.report.Root = root.Name()
 	for _, f := range []string{lockFile, dataVersion, mainConfig, dropIns} {
 		if _, err := root.Lstat(f); err == nil {
