@@ -127,7 +127,9 @@ func (d *decoder) list(n *node, path string) Names {
 	return v
 }
 
-// text decodes a string, and those it replaced. A null is the same as no value.
+// text decodes a string, and those it replaced. A null is the same as no value,
+// and a list of one string is taken for that, so that its being a list is all
+// that is said about it.
 func (d *decoder) text(n *node, path, hint string) Value[string] {
 	v := Value[string]{Origin: Origin{Path: path}}
 	if n.kind != null {
@@ -135,6 +137,9 @@ func (d *decoder) text(n *node, path, hint string) Value[string] {
 		text, ok := n.scalarText()
 		if !ok {
 			d.wrongType(n, path, "a string", hint)
+		}
+		if len(n.items) == 1 {
+			text, _ = n.items[0].scalarText()
 		}
 		v.V = text
 	}

@@ -50,7 +50,8 @@ type File struct {
 
 // Read reads the configuration in the order in which MicroShift does: Config,
 // then every *.yaml file below Dir in the lexical order of a directory walk,
-// hidden files and sub-directories included. What is missing is not an error.
+// hidden files and sub-directories included. What is missing is not an error,
+// but for Root.
 //
 // The list holds what is noteworthy about the files themselves: limits that
 // are exceeded (errors), files that look as if they were read but are not, and
@@ -74,6 +75,12 @@ type reader struct {
 }
 
 func (r *reader) read() {
+	if !r.paths.onDevice() {
+		if _, err := os.Stat(r.paths.Root); err != nil {
+			r.failed(r.paths.Root, err)
+			return
+		}
+	}
 	r.besideConfig()
 	r.file(r.paths.Config)
 	r.walk()

@@ -171,6 +171,14 @@ func TestReadRelativeRoot(t *testing.T) {
 	}
 }
 
+func TestReadMissingRoot(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "nowhere")
+	want := summary{Errors: []string{"cannot read " + root + ": no such file or directory"}}
+	if got, _, _ := read(root); !cmp.Equal(got, want) {
+		t.Errorf("read %+v, want %+v", got, want)
+	}
+}
+
 // TestReadSpecial wants what is no regular file to be refused without opening
 // it, since that can block or have effects.
 func TestReadSpecial(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
@@ -31,8 +32,8 @@ func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 		d.Hint = "remove the % lines, or add \"---\" below them"
 	case f.problem == "mapping values are not allowed":
 		missingColon(src, d)
-	case f.problem == "could not find expected ':'" && bareWord.MatchString(text):
-		d.Hint = "write " + keyForm(bareWord.FindStringSubmatch(text)[1]) + " if that is a key, \"- item\" if it is a list item"
+	case f.problem == "could not find expected ':'":
+		d.Hint = colonHint(text)
 	case f.problem == "did not find expected key":
 		mismatch(src, d)
 		missingColon(src, d)
@@ -43,13 +44,19 @@ func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 	}
 }
 
-// keyForm shows how to write a key, which it names if it is one of ours.
-func keyForm(key string) string {
+// colonHint says how to write a line that lacks a colon. It names the key if
+// that is one of ours.
+func colonHint(line string) string {
+	words := strings.FieldsFunc(line, func(r rune) bool { return !strings.ContainsRune("_-.", r) && !unicode.IsLetter(r) })
 	ours := slices.Concat([]string{keyAPIServer, keyKubelet, keyFeatureGates}, sectionKeys, listsKeys)
-	if !slices.Contains(ours, key) {
-		key = "key"
+	key := "key"
+	if len(words) > 0 && slices.Contains(ours, words[0]) {
+		key = words[0]
 	}
-	return "\"" + key + ":\""
+	if !bareWord.MatchString(line) {
+		return "write \"" + key + ": value\""
+	}
+	return "write \"" + key + ":\" if that is a key, \"- item\" if it is a list item"
 }
 
 // mismatch looks for quotes and brackets that do not match, in the line where
@@ -114,21 +121,21 @@ func oddSpaceName(text string) string {
 	return fmt.Sprintf("the character %U", r)
 }
 
-var bareWord = regexp.MustCompile(`^ *([\w.-]+)\s*(?:#.*)?$`)
+// bareWord matches lines that are one word.
+var bareWord = regexp.MustCompile(`^ *[\w.-]+\s*(?:#.*)?$`)
 
 // missingColon moves d to the line before where that has no colon, so that the
 // library took both for one text.
 func missingColon(src *source, d *diag.Diagnostic) {
 	i := contentBefore(src, d.Pos.Line)
 	before, deeper := src.line(i), indent(src.line(d.Pos.Line))-indent(src.line(i))
-	m := bareWord.FindStringSubmatch(before)
 	switch {
-	case m != nil && deeper > 0:
+	case deeper > 0 && bareWord.MatchString(before):
 		d.Message = "a colon is missing at the end of this line, since the next one is indented below it"
-		d.Hint = "write " + keyForm(m[1])
+		d.Hint = colonHint(before)
 	case deeper == 0 && hasContent(before) && !lineWithKey.MatchString(before):
 		d.Message = "this is no \"key: value\": a colon with a space behind it is missing"
-		d.Hint = "write \"key: value\""
+		d.Hint = colonHint(before)
 	default:
 		return
 	}

@@ -173,14 +173,3 @@ func (o Options) exists(name string) bool {
 	_, err = os.Stat(host)
 	return !errors.Is(err, fs.ErrNotExist)
 }
-
-// Line returns the source line of a position in one of the configuration
-// files, for printing diagnostics; empty where there is none.
-func (out *Outcome) Line(p diag.Position) string {
-	for _, f := range out.Files {
-		if f.Name == p.File {
-			return f.Line(p.Line)
-		}
-	}
-	return ""
-}
