@@ -16,7 +16,7 @@ LINT         := $(BIN)/golangci-lint-$(LINT_VERSION)
 .PHONY: help build run test check fmt lint generate bench fuzz rpm man e2e clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build the commands into _output/bin
 	$(BUILD) -o $(BIN)/ $(COMMANDS)
