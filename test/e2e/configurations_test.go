@@ -23,7 +23,7 @@ type configuration struct {
 // by default. ComponentFlagz and APIResponseCompression, whose behaviour is
 // checked, are on in some and off in others, in each Kubernetes version.
 func configurations(t testing.TB, k kubernetes) []configuration {
-	on, onWithAPI := split(k.registry(t), settable(k.registry(t), true))
+	on, onWithAPI := k.split(k.registry(t), settable(k.registry(t), true))
 	return []configuration{
 		{name: "nothing"},
 		{name: "TechPreview", text: "apiServer: {featureGates: {featureSet: TechPreviewNoUpgrade}}\n"},
@@ -80,24 +80,15 @@ func settable(reg *gates.Registry, enabled bool) []string {
 	return names
 }
 
-// needAPI has the gates with which kube-apiserver does not become ready unless
-// it serves an API that is off by default, and what it complains of then.
-// MicroShift has no way to switch such an API on.
-var needAPI = map[string]string{
-	"CoordinatedLeaderElection": "failed to list *v1beta1.LeaseCandidate: the server could not find the requested resource",
-	"GenericWorkload":           "failed to list *v1alpha2.Workload: the server could not find the requested resource",
-	"StorageVersionAPI":         "the server could not find the requested resource (post storageversions.internal.apiserver.k8s.io)",
-}
-
 // split returns which of the gates do not need an API that is off by default,
 // and which do, themselves or by a gate that they need. StorageVersionAPI is
 // in neither: even with its API, kube-apiserver is ready in time only on a
 // fast machine. TestGatesThatNeedAnAPI has it.
-func split(reg *gates.Registry, names []string) (without, with []string) {
+func (k kubernetes) split(reg *gates.Registry, names []string) (without, with []string) {
 	var needs func(name string) bool
 	needs = func(name string) bool {
 		g, _ := reg.Gate(name)
-		_, listed := needAPI[name]
+		_, listed := k.needAPI[name]
 		return listed || slices.ContainsFunc(g.Requires, needs)
 	}
 	for _, name := range names {
