@@ -47,7 +47,6 @@ var (
 		programs: []string{"kube-apiserver"},
 		needAPI: map[string]string{
 			"CoordinatedLeaderElection": "failed to list *v1beta1.LeaseCandidate: " + notFound,
-			"GenericWorkload":           "failed to list *v1alpha1.Workload: " + notFound,
 			"MutatingAdmissionPolicy":   "failed to list *v1beta1.MutatingAdmissionPolicy: " + notFound,
 			"StorageVersionAPI":         notFound + " (post storageversions.internal.apiserver.k8s.io)",
 		},
