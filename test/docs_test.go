@@ -249,9 +249,9 @@ func (r *runner) save() {
 			b.WriteString(r.doc.lines[next] + "\n")
 		}
 		for _, line := range p.content {
-			b.WriteString(line + "\n")
+			b.WriteString(strings.TrimRight(p.indent+line, " ") + "\n")
 		}
-		for r.doc.lines[next] != "```" {
+		for r.doc.lines[next] != p.indent+"```" {
 			next++
 		}
 	}
