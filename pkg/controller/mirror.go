@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/publish"
 	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
@@ -89,7 +90,7 @@ func (c *Controller) syncFeatureGate(ctx context.Context) error {
 
 // syncProbe finds out which of the two resources the cluster has, and watches
 // the object of each. What is not there may come later.
-func (c *Controller) syncProbe(context.Context) error {
+func (c *Controller) syncProbe(ctx context.Context) error {
 	if !c.leads.Load() {
 		return nil
 	}
@@ -105,27 +106,30 @@ func (c *Controller) syncProbe(context.Context) error {
 		c.queue.AddAfter(itemProbe, c.o.Probe)
 	}
 	if featureGates {
-		c.install(publish.FeatureGates.Resource, itemFeatureGate)
+		c.install(ctx, publish.FeatureGates.Resource, itemFeatureGate)
 	}
 	if nodeConfigs {
-		c.install(publish.NodeConfigs.Resource, itemNodeConfig)
+		c.install(ctx, publish.NodeConfigs.Resource, itemNodeConfig)
 	}
 	return nil
 }
 
-// install begins to watch the object of a resource.
-func (c *Controller) install(resource string, it item) {
-	c.queue.Add(it) // this controller may have become leader again
+// install begins to watch the object of a resource. It waits for the first list
+// of it, whose event and the piece of work that is due anyway are one then.
+func (c *Controller) install(ctx context.Context, resource string, it item) {
+	defer c.queue.Add(it) // this controller may have become leader again
 	if c.installed[resource] {
 		return
 	}
 	gvr := publish.FeatureGates.GroupVersion().WithResource(resource)
-	if _, err := c.openapi.ForResource(gvr).Informer().AddEventHandler(c.onAny(it)); err != nil {
+	registration, err := c.openapi.ForResource(gvr).Informer().AddEventHandler(c.onAny(it))
+	if err != nil {
 		c.o.Log.WithError(err).Warnf("%s can't be watched", resource) // only after a shutdown
 		return
 	}
 	c.installed[resource] = true
 	c.openapi.Start(c.watching.Done())
+	cache.WaitForCacheSync(ctx.Done(), registration.HasSynced)
 }
 
 // configReference is one of the two objects, as an Event has it.

@@ -58,14 +58,14 @@ func TestObjects(t *testing.T) {
 	s := newServer(t)
 	s.addNode(t, "real", "v1.35.4")
 	d := newDevice(t, s, "real")
-	d.configure(t, "", "featureSet: CustomNoUpgrade\ncustomNoUpgrade: {enabled: [MemoryQoS]}")
+	d.configure(t, "1.30.0", "featureSet: CustomNoUpgrade\ncustomNoUpgrade: {enabled: [MemoryQoS]}")
 	d.start(t, "--install-crds")
 	eventually(t, "published", func() error { return s.published("CustomNoUpgrade", microshift, "enabled", "MemoryQoS") })
 	first := s.written(t)
 
 	// An entry of another version stays, the lists follow the configuration.
 	d.kill(syscall.SIGTERM)
-	d.configure(t, "", "featureSet: CustomNoUpgrade\ncustomNoUpgrade: {disabled: [MemoryQoS], enabled: [InPlacePodVerticalScalingExclusiveCPUs]}")
+	d.configure(t, "1.30.0", "featureSet: CustomNoUpgrade\ncustomNoUpgrade: {disabled: [MemoryQoS], enabled: [InPlacePodVerticalScalingExclusiveCPUs]}")
 	d.start(t, "--microshift-version", "4.22.1")
 	eventually(t, "changed", func() error { return s.published("CustomNoUpgrade", "4.22.1", "disabled", "MemoryQoS") })
 	if err := s.published("CustomNoUpgrade", microshift, "enabled", "MemoryQoS"); err != nil {
@@ -74,55 +74,91 @@ func TestObjects(t *testing.T) {
 	second := s.written(t).since(first)
 	note("FeatureGate published with %s, changed with %s", first, second)
 
-	// The revert that OpenShift forbids.
-	for _, section := range []string{"", "featureSet: TechPreviewNoUpgrade"} {
+	// The revert that OpenShift forbids. It is tried once: a controller that
+	// tried again would have, before the condition is written.
+	for i, revert := range []struct{ section, text string }{
+		{"", "featureSet cannot be removed"},
+		{"featureSet: TechPreviewNoUpgrade", "CustomNoUpgrade may not be changed"},
+	} {
 		d.kill(syscall.SIGTERM)
-		d.configure(t, "", section)
+		d.configure(t, "1.30.0", revert.section)
 		d.start(t, "--microshift-version", "4.22.1")
 		eventually(t, "refused", func() error {
-			return errors.Join(d.logged("the cluster refuses FeatureGate cluster"), s.event("FeatureGate", "cluster", "PublishRefused"))
+			return errors.Join(d.logged(revert.text), s.event("FeatureGate", "cluster", "PublishRefused"), s.condition("PublishRefused", "True", revert.text))
 		})
 		if err := s.published("CustomNoUpgrade", "4.22.1", "disabled", "MemoryQoS"); err != nil {
 			t.Errorf("after a refused revert: %v", err)
 		}
+		if n := s.refused(t)["featuregates.config.openshift.io/cluster"]; n != i+1 {
+			t.Errorf("%d attempts of %d controllers: they fight", n, i+1)
+		}
 	}
-	time.Sleep(3 * time.Second)
-	if n := strings.Count(d.running.text(), "the cluster refuses FeatureGate cluster"); n != 1 {
-		t.Errorf("refused %d times by one controller: it fights", n)
+	d.kill(syscall.SIGTERM)
+	if err := s.dynamic.Resource(publish.NodeConfigs).Delete(background, "cluster", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
 	}
 	s.validation(t)
 }
 
-// validation tries the CEL rules of both definitions by themselves.
+// validation tries the rules of both definitions by themselves: create, change,
+// and each revert that is forbidden.
 func (s *server) validation(t *testing.T) {
 	t.Helper()
-	refused := 0
-	for _, set := range []any{"TechPreviewNoUpgrade", "", nil} {
-		fg, err := s.featureGate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		spec := fg.Object["spec"].(map[string]any)
-		if spec["featureSet"] = set; set == nil {
-			delete(spec, "featureSet")
-		}
-		if _, err := s.dynamic.Resource(publish.FeatureGates).Update(background, fg, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
-			t.Errorf("featureSet CustomNoUpgrade to %v: %v", set, err)
-		} else {
+	taken, refused := 0, 0
+	try := func(what string, valid bool, err error) {
+		t.Helper()
+		switch {
+		case valid && err == nil:
+			taken++
+		case !valid && apierrors.IsInvalid(err):
 			refused++
+		default:
+			t.Errorf("%s: %v, valid: %t", what, err, valid)
 		}
 	}
-	for minimum, ok := range map[string]bool{"1.30.0": true, "": true, "bogus": false, "1.30.0-rc.0": false, "1.30": false, "123.456.789": false} {
-		if _, err := publish.UpdateNodeConfig(background, s.dynamic, minimum, nil); (err == nil) != ok {
-			t.Errorf("minimum %q in nodes.config.openshift.io: %v", minimum, err)
-		} else if !ok {
-			refused++
-			if !publish.IsRefused(err) {
-				t.Errorf("minimum %q: %v is no refusal", minimum, err)
+	gates := s.dynamic.Resource(publish.FeatureGates)
+	object := func(name string, set any) *unstructured.Unstructured {
+		spec := map[string]any{}
+		if set != nil {
+			spec["featureSet"] = set
+		}
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": publish.FeatureGates.GroupVersion().String(), "kind": "FeatureGate", "metadata": map[string]any{"name": name}, "spec": spec,
+		}}
+	}
+	_, err := gates.Create(background, object("bogus", "Bogus"), metav1.CreateOptions{})
+	try("create with set Bogus", false, err)
+	for set, forbidden := range map[string][]any{
+		"CustomNoUpgrade":      {"DevPreviewNoUpgrade", "TechPreviewNoUpgrade", "OKD", "", nil},
+		"DevPreviewNoUpgrade":  {"CustomNoUpgrade", "TechPreviewNoUpgrade", "OKD", "", nil},
+		"TechPreviewNoUpgrade": {"CustomNoUpgrade", "DevPreviewNoUpgrade", "OKD", "", nil},
+		"OKD":                  {"", nil},
+	} {
+		name := strings.ToLower(set)
+		_, err := gates.Create(background, object(name, ""), metav1.CreateOptions{})
+		try("create with the default set", true, err)
+		for _, to := range append([]any{set}, forbidden...) {
+			fg, err := gates.Get(background, name, metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
 			}
+			fg.Object["spec"] = object(name, to).Object["spec"]
+			_, err = gates.Update(background, fg, metav1.UpdateOptions{})
+			try(fmt.Sprintf("%v to %v", set, to), to == set, err)
 		}
 	}
-	note("the CEL rules and schemas of both definitions refused %d changes", refused)
+	// The first is a create. The pattern of OpenShift does not escape its dots, so that it takes 1.30.
+	for _, tt := range []struct {
+		minimum string
+		valid   bool
+	}{{"bogus", false}, {"1.30.0", true}, {"bogus", false}, {"1.30.0-rc.0", false}, {"123.456.789", false}, {"1", false}, {"1.30", true}, {"", true}} {
+		_, err := publish.UpdateNodeConfig(background, s.dynamic, tt.minimum, nil)
+		if !tt.valid && !publish.IsRefused(err) {
+			t.Errorf("minimum %q: %v is no refusal", tt.minimum, err)
+		}
+		try(fmt.Sprintf("minimum %q", tt.minimum), tt.valid, err)
+	}
+	note("the rules of both definitions took %d objects and changes and refused %d", taken, refused)
 }
 
 // TestSecondWriter has others write the same objects all the time.

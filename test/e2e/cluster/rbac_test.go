@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -77,6 +78,8 @@ func TestRights(t *testing.T) {
 	d.configure(t, "1.30.0", "")
 	d.start(t)
 	w.settled("raise with the rights of the manifest", raised(rollout.V(1, 30, 0)))
+	d.kill(syscall.SIGTERM) // as systemd does along with MicroShift
+	d.start(t)
 	eventually(t, "published", func() error { return s.published("", microshift, "enabled", "UserNamespacesSupport") })
 	eventually(t, "Event", func() error { return s.event("ConfigMap", "microshift-feature-gates", "NewGeneration") })
 	s.settledConditions(t)

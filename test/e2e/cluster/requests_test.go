@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -16,13 +17,24 @@ import (
 	"testing"
 )
 
-// writes is the number of writes that succeeded, by what was written: the
-// resource and, for one object, its name.
+// writes is the number of writes, by what was written: the resource and, for
+// one object, its name.
 type writes map[string]int
 
-// written reads the audit log of the API server for what the controllers have
-// written so far, the status with its object.
+// written is what the controllers have written so far, the status with its
+// object.
 func (s *server) written(t testing.TB) writes {
+	return s.audited(t, func(code int) bool { return code < 300 })
+}
+
+// refused is what they have tried to write and the API server did not take.
+func (s *server) refused(t testing.TB) writes {
+	return s.audited(t, func(code int) bool { return code == http.StatusUnprocessableEntity })
+}
+
+// audited reads the audit log of the API server for the writes of controllers
+// that were answered with certain codes.
+func (s *server) audited(t testing.TB, answered func(code int) bool) writes {
 	t.Helper()
 	f, err := os.Open(s.audit)
 	if err != nil {
@@ -41,7 +53,7 @@ func (s *server) written(t testing.TB) writes {
 		if json.Unmarshal(scanner.Bytes(), &e) != nil || e.ObjectRef == nil || !strings.HasPrefix(e.UserAgent, "microshift-feature-gates-controller") {
 			continue
 		}
-		if !slices.Contains([]string{"create", "update", "patch", "delete", "apply"}, e.Verb) || e.ResponseStatus.Code >= 300 {
+		if !slices.Contains([]string{"create", "update", "patch", "delete", "apply"}, e.Verb) || !answered(e.ResponseStatus.Code) {
 			continue
 		}
 		name := e.ObjectRef.Resource
