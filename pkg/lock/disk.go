@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -124,14 +122,21 @@ func openAt(dir *os.File, path string, flags int, mode uint32) (*os.File, error)
 // write puts data into dir as name, durably. The caller holds dir. A first
 // lock does not replace one that is there: the error is ErrExists then.
 func write(dir *os.File, name string, data []byte, first bool) (err error) {
-	temp, err := createTemp(dir, name)
+	// Beside name, since rename(2) does not cross file systems, and always the
+	// same: what a killed writer left is replaced, and does not pile up. No
+	// live one has it, since the caller holds dir.
+	tempName := tempName(name)
+	if err := remove(dir, tempName); err != nil {
+		return err
+	}
+	// O_EXCL fails on anything that is there nevertheless, a link included.
+	temp, err := openAt(dir, filepath.Join(dir.Name(), tempName), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	tempName := filepath.Base(temp.Name())
 	defer func() {
 		if err != nil {
-			_ = unix.Unlinkat(int(dir.Fd()), tempName, 0)
+			_ = remove(dir, tempName)
 		}
 	}()
 	if err := fill(temp, data); err != nil {
@@ -139,9 +144,7 @@ func write(dir *os.File, name string, data []byte, first bool) (err error) {
 	}
 	fd := int(dir.Fd())
 	if first {
-		// link(2) fails where rename(2) would replace: a lock that MicroShift
-		// itself wrote since we looked stays.
-		err = retry(func() error { return unix.Linkat(fd, tempName, fd, name, 0) })
+		err = create(dir, tempName, name)
 		if errors.Is(err, unix.EEXIST) {
 			return ErrExists
 		}
@@ -151,10 +154,26 @@ func write(dir *os.File, name string, data []byte, first bool) (err error) {
 	if err != nil {
 		return &fs.PathError{Op: "write", Path: filepath.Join(dir.Name(), name), Err: err}
 	}
-	sweep(dir, name)
 	// Until the directory is on disk too, a power cut can bring the old state
 	// back.
 	return dir.Sync()
+}
+
+// create gives the temporary file in dir its name. It fails where rename(2)
+// would replace: a lock that MicroShift itself wrote since we looked stays.
+func create(dir *os.File, tempName, name string) error {
+	fd := int(dir.Fd())
+	err := retry(func() error { return unix.Renameat2(fd, tempName, fd, name, unix.RENAME_NOREPLACE) })
+	if !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		return err
+	}
+	// A file system, such as NFS, or a kernel that can't. link(2) fails on a
+	// name that is taken too. But killed after it, the lock has both names
+	// until the next one is written.
+	if err := retry(func() error { return unix.Linkat(fd, tempName, fd, name, 0) }); err != nil {
+		return err
+	}
+	return remove(dir, tempName)
 }
 
 // fill writes data to the new file and closes it.
@@ -172,37 +191,22 @@ func fill(temp *os.File, data []byte) error {
 	if err := temp.Sync(); err != nil {
 		return err
 	}
-	return temp.Close()
+	// The data is safe, and Linux closes a file even if a signal interrupts that.
+	if err := temp.Close(); !errors.Is(err, unix.EINTR) {
+		return err
+	}
+	return nil
 }
 
-func tempPrefix(name string) string { return "." + name + ".tmp-" }
+func tempName(name string) string { return "." + name + ".tmp" }
 
-// createTemp creates an empty file beside name: rename(2) and link(2) do not
-// cross file systems.
-func createTemp(dir *os.File, name string) (*os.File, error) {
-	for {
-		temp := filepath.Join(dir.Name(), fmt.Sprintf("%s%08x", tempPrefix(name), rand.Uint32()))
-		// O_EXCL fails on anything that is there, a link included.
-		f, err := openAt(dir, temp, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
+// remove removes a file from dir. That there is none is fine.
+func remove(dir *os.File, name string) error {
+	err := retry(func() error { return unix.Unlinkat(int(dir.Fd()), name, 0) })
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &fs.PathError{Op: "remove", Path: filepath.Join(dir.Name(), name), Err: err}
 	}
-}
-
-// sweep removes the temporary files in dir: the second name of a lock that was
-// just linked, and what killed writers left. The caller holds dir, so none of
-// them belongs to a live one. What cannot be removed stays: it does no harm.
-func sweep(dir *os.File, name string) {
-	if _, err := dir.Seek(0, io.SeekStart); err != nil {
-		return
-	}
-	names, _ := dir.Readdirnames(-1)
-	for _, n := range names {
-		if strings.HasPrefix(n, tempPrefix(name)) {
-			_ = unix.Unlinkat(int(dir.Fd()), n, 0) // fails on a directory
-		}
-	}
+	return nil
 }
 
 // retry repeats a system call that a signal interrupted.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,22 +157,34 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "no-upgrade")
 	writeFile(t, path, upstream)
-	writeFile(t, filepath.Join(dir, ".no-upgrade.tmp-123"), "customNoUpgrade:\n  dis")
-	must(t, os.Symlink(path, filepath.Join(dir, ".no-upgrade.tmp-link")))
-	before := snapshot(t, dir)
-
-	must(t, start(path, custom("MemoryQoS", "", ""), "4.21.0"))
-	if after := snapshot(t, dir); after != before {
-		t.Errorf("an unchanged lock: the directory is now\n%s\nwant it left alone:\n%s", after, before)
+	temp := filepath.Join(dir, ".no-upgrade.tmp")
+	for what, leave := range map[string]func(){
+		"a part of a lock":          func() { writeFile(t, temp, "customNoUpgrade:\n  dis") },
+		"a link to the lock":        func() { must(t, os.Symlink(path, temp)) },
+		"a second name of the lock": func() { must(t, os.Link(path, temp)) },
+	} {
+		leave()
+		before := snapshot(t, dir)
+		must(t, start(path, custom("MemoryQoS", "", ""), "4.21.0"))
+		if after := snapshot(t, dir); after != before {
+			t.Errorf("%s, an unchanged lock: the directory is now\n%s\nwant it left alone:\n%s", what, after, before)
+		}
+		must(t, start(path, custom("B", "", ""), "4.21.0"))
+		only(t, path)
+		must(t, start(path, custom("MemoryQoS", "", ""), "4.21.0"))
+		if l, err := Read(path); err != nil || !slices.Equal(l.CustomNoUpgrade.Enabled, []string{"MemoryQoS"}) {
+			t.Errorf("%s: the lock is %v (%v), want the last one", what, l, err)
+		}
 	}
-	must(t, start(path, custom("B", "", ""), "4.21.0"))
-	only(t, path)
 
-	// A directory of such a name is nobody's temporary file, and no obstacle.
-	must(t, os.Mkdir(filepath.Join(dir, ".no-upgrade.tmp-dir"), 0o700))
-	must(t, start(path, custom("C", "", ""), "4.21.0"))
-	if _, err := os.Stat(filepath.Join(dir, ".no-upgrade.tmp-dir")); err != nil {
-		t.Errorf("the directory is gone: %v", err)
+	// A directory of that name is nobody's temporary file.
+	must(t, os.Mkdir(temp, 0o700))
+	before := snapshot(t, dir)
+	if err := start(path, custom("B", "", ""), "4.21.0"); !errors.Is(err, unix.EISDIR) || !strings.Contains(err.Error(), temp) {
+		t.Errorf("a directory in the way: the start fails with %v, want an error that names it", err)
+	}
+	if after := snapshot(t, dir); after != before {
+		t.Errorf("a directory in the way: the directory is now\n%s\nwant it left alone:\n%s", after, before)
 	}
 }
 

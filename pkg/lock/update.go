@@ -73,6 +73,9 @@ func Update(path string, decide func(current *Lock) (next *Lock, err error)) err
 		return err
 	}
 	data, err := next.encode()
+	if err == nil && current == nil {
+		err = settleParent(dir)
+	}
 	if err == nil {
 		err = write(dir, filepath.Base(path), data, current == nil)
 	}
@@ -129,4 +132,17 @@ func settle(dir *os.File) error {
 		return nil
 	}
 	return err
+}
+
+// settleParent makes durable that dir is there: who made it, be it another
+// start, may have been killed before its parent was on disk.
+func settleParent(dir *os.File) error {
+	// The kernel resolves the two dots, so that this is the parent of the
+	// directory itself, also where it was reached by a link.
+	parent, err := openDirectory(dir.Name() + "/..")
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return settle(parent)
 }
