@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 )
@@ -116,20 +117,47 @@ func (d *decoder) names(n *node, path string) Names {
 // list decodes a sequence of gate names.
 func (d *decoder) list(n *node, path string) Names {
 	v := Names{Origin: Origin{Pos: n.pos, Path: path}}
-	for i, item := range n.items {
+	d.notTooMany(len(n.items), n.pos, path)
+	for i, item := range n.items[:min(len(n.items), MaxNames)] {
 		itemPath := fmt.Sprintf("%s[%d]", path, i)
-		if name, ok := item.scalarText(); ok {
+		name, ok := item.scalarText()
+		switch {
+		case !ok:
+			d.wrongType(item, itemPath, "a gate name", nameHint(item))
+		case d.notTooLong(name, item.pos, itemPath):
 			v.V = append(v.V, Value[string]{V: name, Origin: Origin{Pos: item.pos, Path: itemPath}})
-			continue
 		}
-		d.wrongType(item, itemPath, "a gate name", nameHint(item))
 	}
 	return v
 }
 
+// notTooMany reports a list or mapping of more than MaxNames gates. The rest is
+// left out, since each name is logged, judged and written to the lock.
+func (d *decoder) notTooMany(n int, pos diag.Position, path string) {
+	if n > MaxNames && !isFull(d.diags) {
+		d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Error, Code: "limit-names", Pos: pos, Path: path,
+			Message: fmt.Sprintf("these are %d gates, and no more than %d are allowed here", n, MaxNames),
+			Hint:    "all of Kubernetes has fewer; remove what is not one"})
+	}
+}
+
+// notTooLong reports a name of more than MaxNameBytes, and returns false for it.
+func (d *decoder) notTooLong(name string, pos diag.Position, path string) bool {
+	if len(name) <= MaxNameBytes {
+		return true
+	}
+	if !isFull(d.diags) {
+		d.diags = append(d.diags, diag.Diagnostic{Severity: diag.Error, Code: "limit-names", Pos: pos, Path: path,
+			Message: fmt.Sprintf("a name of %d bytes, and no more than %d are allowed: %s", len(name), MaxNameBytes, diag.Quote(name)),
+			Hint:    "no gate has such a name; remove it"})
+	}
+	return false
+}
+
 // text decodes a string, and those it replaced. A null is the same as no value,
 // and a list of one string is taken for that, so that its being a list is all
-// that is said about it.
+// that is said about it. A text of more than MaxNameBytes is cut: it is wrong
+// all the same, and nobody wants to read all of it.
 func (d *decoder) text(n *node, path, hint string) Value[string] {
 	v := Value[string]{Origin: Origin{Path: path}}
 	if n.kind != null {
@@ -141,14 +169,21 @@ func (d *decoder) text(n *node, path, hint string) Value[string] {
 		if len(n.items) == 1 {
 			text, _ = n.items[0].scalarText()
 		}
-		v.V = text
+		v.V = cut(text)
 	}
 	for _, old := range n.replaced {
 		if text, ok := old.scalarText(); ok {
-			v.Replaced = append(v.Replaced, Value[string]{V: text, Origin: Origin{Pos: old.pos, Path: path}})
+			v.Replaced = append(v.Replaced, Value[string]{V: cut(text), Origin: Origin{Pos: old.pos, Path: path}})
 		}
 	}
 	return v
+}
+
+func cut(text string) string {
+	if len(text) <= MaxNameBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxNameBytes], "")
 }
 
 func (d *decoder) kubelet(n *node) map[string]Value[bool] {
@@ -156,11 +191,14 @@ func (d *decoder) kubelet(n *node) map[string]Value[bool] {
 		d.wrongType(n, pathKubelet, "a mapping of gate names to true or false", kubeletHint(n))
 		return nil
 	}
-	gates := make(map[string]Value[bool], len(n.entries))
-	for _, e := range n.entries {
+	d.notTooMany(len(n.entries), n.pos, pathKubelet)
+	entries := n.entries[:min(len(n.entries), MaxNames)]
+	gates := make(map[string]Value[bool], len(entries))
+	for _, e := range entries {
 		path := join(pathKubelet, e.key)
 		on, ok := e.value.scalarBool()
 		switch {
+		case !d.notTooLong(e.key, e.pos, path):
 		case ok:
 			gates[e.key] = Value[bool]{V: on, Origin: Origin{Pos: e.value.pos, Path: path}}
 		case e.present():

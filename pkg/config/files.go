@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
@@ -14,11 +12,11 @@ import (
 func ReadFiles(names ...string) ([]File, diag.List, error) {
 	var r reader
 	for _, name := range names {
-		before, problems := len(r.files), len(r.diags)+len(r.errs)
+		before, problems := len(r.files), len(r.diags)+r.failures
 		r.file(name)
-		if len(r.files) == before && len(r.diags)+len(r.errs) == problems {
-			r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.PrintableFile(name), fs.ErrNotExist))
+		if len(r.files) == before && len(r.diags)+r.failures == problems {
+			r.failed(name, fs.ErrNotExist)
 		}
 	}
-	return r.files, r.diags, errors.Join(r.errs...)
+	return r.files, r.diags, r.err()
 }

@@ -161,6 +161,16 @@ func TestLimits(t *testing.T) {
 	alias := func(bytes int) string { // each text counts one byte more than it has
 		return "a: &a " + strings.Repeat("x", 1023) + "\nb: [" + strings.Repeat("*a,", bytes/1024) + "]\n"
 	}
+	gates := func(lists string) File {
+		return File{Name: "n", Data: []byte("apiServer:\n  featureGates:\n    customNoUpgrade:\n      " + lists + "\n")}
+	}
+	kubelet := func(n int, name string) File {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s%d: true,", name, i)
+		}
+		return File{Name: "n", Data: []byte("kubelet: {featureGates: {" + b.String() + "}}")}
+	}
 	for _, tt := range []struct {
 		name  string
 		files []File
@@ -171,7 +181,17 @@ func TestLimits(t *testing.T) {
 		{"nesting that the library refuses", []File{{Name: "n", Data: []byte("b: 1\n" + nested(20_000))}}, "n:2:1 limit-nesting"},
 		{"aliases, just right", []File{{Name: "n", Data: []byte(alias(MaxAliasBytes))}}, ""},
 		{"aliases, too many", []File{{Name: "n", Data: []byte(alias(MaxAliasBytes + 1024))}}, "n:2:3077 limit-alias"},
-		{"problems, too many", []File{{Name: "p", Data: []byte("apiServer: {featureGates: {customNoUpgrade: {enabled: [" + strings.Repeat("1,", maxDiagnostics+5) + "]}}}")}}, "limit-problems"},
+		{"names, just right", []File{gates("enabled: [" + strings.Repeat("A,", MaxNames) + "]")}, ""},
+		{"names, too many", []File{gates("enabled: [A]\n      disabled: [" + strings.Repeat("A,", MaxNames+1) + "]")}, "n:5:17 limit-names"},
+		{"a name, just right", []File{gates("enabled: [" + strings.Repeat("A", MaxNameBytes) + "]")}, ""},
+		{"a name, too long", []File{gates("enabled: [A, " + strings.Repeat("A", MaxNameBytes+1) + "]")}, "n:4:20 limit-names"},
+		{"gates of the kubelet, just right", []File{kubelet(MaxNames, "A")}, ""},
+		{"gates of the kubelet, too many", []File{kubelet(MaxNames+1, "A")}, "n:1:25 limit-names"},
+		{"gates of the kubelet, too long", []File{kubelet(1, strings.Repeat("A", MaxNameBytes))}, "n:1:26 limit-names"},
+		{"values, just right, and another file", []File{{Name: "n", Data: []byte("a: [" + strings.Repeat("1,", MaxValues-2) + "]")}, {Name: "o", Data: []byte("b: 1\nc: ]\n")}}, "o:2:4 yaml-syntax"},
+		{"values, too many, and another file", []File{{Name: "n", Data: []byte("a: [" + strings.Repeat("1,", MaxValues-1) + "]")}, {Name: "o", Data: []byte("b: 1\nc: ]\n")}}, "n:1:1048577 limit-values"},
+		{"values by aliases", []File{{Name: "n", Data: []byte("a: &a [" + strings.Repeat("[],", 9) + "]\nb: &b [" + strings.Repeat("*a,", 999) + "]\nc: [" + strings.Repeat("*b,", 99) + "]\n")}}, "n:3:143 limit-alias"},
+		{"problems, too many", []File{{Name: "p", Data: []byte("apiServer: {featureGates: {" + numbered("k%d: 1,", 12*maxDiagnostics) + "}}")}}, "limit-problems"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, problems := Merge(tt.files)

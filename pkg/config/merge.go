@@ -60,6 +60,9 @@ func mergeFiles(files []File) (*node, diag.List) {
 		if !isFull(m.diags) {
 			m.diags = append(m.diags, doc.diags...)
 		}
+		if budget < 0 {
+			break // no other file can add a value, so none need be read
+		}
 		if doc.root == nil {
 			continue
 		}

@@ -24,7 +24,9 @@ const (
 	MaxEntries    = 100_000  // directory entries of any name
 	MaxNesting    = 100      // levels of mappings and lists in one file
 	MaxAliasBytes = 1 << 20  // that the aliases of one file expand to
-	MaxValues     = 1 << 20  // mappings, lists and scalars of all files together
+	MaxValues     = 1 << 19  // mappings, lists and scalars of all files together
+	MaxNames      = 1_000    // gates in one list, or in kubelet.featureGates
+	MaxNameBytes  = 256      // of a gate's name
 )
 
 // Paths says where the configuration is.
@@ -56,11 +58,12 @@ type File struct {
 // The list holds what is noteworthy about the files themselves: limits that
 // are exceeded (errors), files that look as if they were read but are not, and
 // the other way round (warnings). The error joins one error for each file or
-// directory that could not be read; the other files are returned all the same.
+// directory that could not be read, and says of the rest how many there are;
+// the other files are returned all the same.
 func Read(paths Paths) ([]File, diag.List, error) {
 	r := reader{paths: paths, maxFiles: MaxFiles}
 	r.read()
-	return r.files, r.diags, errors.Join(r.errs...)
+	return r.files, r.diags, r.err()
 }
 
 type reader struct {
@@ -71,7 +74,20 @@ type reader struct {
 	entries  int // directory entries so far
 	full     bool
 	diags    diag.List
-	errs     []error
+	errs     []error // the first maxErrors
+	failures int     // how many there are in all
+}
+
+// maxErrors is for how many files it is said that they could not be read: all
+// of a directory can be of one kind.
+const maxErrors = 100
+
+// err returns what could not be read.
+func (r *reader) err() error {
+	if more := r.failures - len(r.errs); more > 0 {
+		return errors.Join(append(r.errs, fmt.Errorf("cannot read %d more", more))...)
+	}
+	return errors.Join(r.errs...)
 }
 
 func (r *reader) read() {
@@ -98,7 +114,9 @@ func (r *reader) failed(name string, err error) {
 	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.PrintableFile(name), err))
+	if r.failures++; r.failures <= maxErrors {
+		r.errs = append(r.errs, fmt.Errorf("cannot read %s: %w", diag.PrintableFile(name), err))
+	}
 }
 
 // HostPath returns where the file of a device path is on this host, with every

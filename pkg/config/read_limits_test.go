@@ -73,6 +73,32 @@ func TestReadLimits(t *testing.T) {
 			t.Errorf("MaxFiles is %d, want 10,000", MaxFiles)
 		}
 	})
+	t.Run("all entries", func(t *testing.T) { // as if most had been seen, to save the time
+		root := device(t, map[string]string{dropins + "a.yaml": "", dropins + "b/c": "", dropins + "b/d.yaml": "", dropins + "e.yaml": ""})
+		for left, want := range map[int]string{5: "a.yaml d.yaml e.yaml", 4: "a.yaml", 2: ""} {
+			r := reader{paths: DefaultPaths(root), maxFiles: MaxFiles, entries: MaxEntries - left}
+			r.read()
+			var names []string
+			for _, f := range r.files {
+				names = append(names, filepath.Base(f.Name))
+			}
+			limited := len(r.diags.Errors()) == 1 && r.diags.Errors()[0].Code == "limit-files"
+			if got := strings.Join(names, " "); got != want || limited != (left < 5) {
+				t.Errorf("%d entries left: files %q and the problems %v, want %q", left, got, r.diags, want)
+			}
+		}
+	})
+	t.Run("errors", func(t *testing.T) {
+		links := map[string]string{dropins + "sub/": ""}
+		for i := range maxErrors + 5 {
+			links[fmt.Sprintf("%s%03d.yaml", dropins, i)] = "-> sub"
+		}
+		_, _, err := Read(DefaultPaths(device(t, links)))
+		lines := strings.Split(fmt.Sprint(err), "\n")
+		if last := "cannot read 5 more"; len(lines) != maxErrors+1 || lines[maxErrors] != last {
+			t.Errorf("%d errors, the last %q, want %d and %q", len(lines), lines[len(lines)-1], maxErrors+1, last)
+		}
+	})
 }
 
 func TestReadModes(t *testing.T) {

@@ -105,9 +105,15 @@ func (b *builder) limits(y *yaml.Node) {
 	if b.depth > MaxNesting {
 		b.fail(y, tooDeep)
 	}
-	if *b.budget--; *b.budget < 0 {
+	switch *b.budget--; {
+	case *b.budget >= 0:
+	case b.aliases > 0:
+		b.fail(b.outer, diag.Diagnostic{Code: "limit-alias",
+			Message: fmt.Sprintf("with what this alias expands to, the configuration has more than %d values in all; no further file is looked at", MaxValues),
+			Hint:    "write the values out instead of nesting aliases in aliases"})
+	default:
 		b.fail(y, diag.Diagnostic{Code: "limit-values",
-			Message: fmt.Sprintf("with this file the configuration has more than %d values in all", MaxValues),
+			Message: fmt.Sprintf("with this file the configuration has more than %d values in all; no further file is looked at", MaxValues),
 			Hint:    "remove what is not needed"})
 	}
 	if b.aliases == 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,7 +28,12 @@ func hasOtherSpelling(name string) bool {
 func (r *reader) besideConfig() {
 	dir, main := filepath.Split(r.paths.Config)
 	dir = filepath.Clean(dir)
-	entries, info, err := r.list(dir)
+	host, err := r.paths.HostPath(dir)
+	var entries []fs.DirEntry
+	var info fs.FileInfo
+	if err == nil {
+		entries, info, err = entriesOf(host, MaxEntries)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	} else if err != nil {
@@ -36,7 +42,8 @@ func (r *reader) besideConfig() {
 	}
 	r.checkWritable(dir, info)
 	stem := strings.TrimSuffix(main, ext)
-	for _, name := range entries {
+	for _, e := range entries {
+		name := e.Name()
 		looksMain := strings.EqualFold(strings.TrimSuffix(name, filepath.Ext(name)), stem) && name != main
 		if looksMain && (hasOtherSpelling(name) || filepath.Ext(name) == ext) {
 			r.report(diag.Warning, "not-read", filepath.Join(dir, name), "not read: the configuration file is "+main,
@@ -45,12 +52,9 @@ func (r *reader) besideConfig() {
 	}
 }
 
-// list returns the names in a directory.
-func (r *reader) list(dir string) ([]string, fs.FileInfo, error) {
-	host, err := r.paths.HostPath(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+// entriesOf returns what is in a directory, sorted by name, and no more than most
+// entries of it, since a directory can have any number of them.
+func entriesOf(host string, most int) ([]fs.DirEntry, fs.FileInfo, error) {
 	f, err := os.OpenFile(host, os.O_RDONLY|syscall.O_DIRECTORY, 0) // so that a named pipe does not block
 	if err != nil {
 		return nil, nil, err
@@ -60,11 +64,12 @@ func (r *reader) list(dir string) ([]string, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := f.Readdirnames(MaxEntries)
+	entries, err := f.ReadDir(most)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return names, info, err
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, info, err
 }
 
 // walk reads the drop-ins.
@@ -99,10 +104,41 @@ func (r *reader) walk() {
 		r.report(diag.Warning, "not-read", dir, "not read: this is no directory", "remove it, and put drop-ins into a directory of this name")
 		return
 	}
-	_ = filepath.WalkDir(host, func(path string, e fs.DirEntry, err error) error { // every error is in r.errs
-		rel, _ := filepath.Rel(host, path)
-		return r.visit(filepath.Join(dir, rel), rel, e, err)
-	})
+	r.directory(host, "")
+}
+
+// directory visits all that is below a directory whose path below Dir is rel.
+// The order is that of filepath.WalkDir, which MicroShift uses; that reads all
+// names of a directory, however many there are. It returns false to end the walk.
+func (r *reader) directory(host, rel string) bool {
+	name := filepath.Join(r.paths.Dir, rel)
+	entries, info, err := entriesOf(host, MaxEntries-r.entries+1)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // removed in between
+		return true
+	case err != nil:
+		r.failed(name, err)
+		return true
+	}
+	r.checkWritable(name, info)
+	// Those that still wait for their turn count too, so that directories in
+	// directories do not add up.
+	if r.entries += len(entries); r.entries > MaxEntries {
+		r.report(diag.Error, "limit-files", r.paths.Dir, fmt.Sprintf("more than %d entries below the directory", MaxEntries),
+			"remove what is not configuration")
+		return false
+	}
+	for _, e := range entries {
+		below := filepath.Join(rel, e.Name())
+		if e.IsDir() {
+			if !r.directory(filepath.Join(host, e.Name()), below) {
+				return false
+			}
+		} else if !r.visit(filepath.Join(r.paths.Dir, below), below, e) {
+			return false
+		}
+	}
+	return true
 }
 
 // linkedDirectory warns of a link to a directory, which the walk does not enter.
@@ -120,50 +156,34 @@ func (r *reader) linkedDirectory(name string, e fs.DirEntry) {
 	}
 }
 
-// visit handles one entry of the walk; rel is its path below Dir.
-func (r *reader) visit(name, rel string, e fs.DirEntry, err error) error {
-	if errors.Is(err, fs.ErrNotExist) { // removed in between
-		return nil
-	} else if err != nil {
-		r.failed(name, err)
-		return nil
-	}
-	if r.entries++; r.entries > MaxEntries {
-		r.report(diag.Error, "limit-files", r.paths.Dir, fmt.Sprintf("more than %d entries below the directory", MaxEntries),
-			"remove what is not configuration")
-		return fs.SkipAll
-	}
-	if e.IsDir() {
-		if info, err := e.Info(); err == nil {
-			r.checkWritable(name, info)
-		}
-		return nil
-	}
+// visit handles one entry that is no directory; rel is its path below Dir. It
+// returns false to end the walk.
+func (r *reader) visit(name, rel string, e fs.DirEntry) bool {
 	switch base := filepath.Base(name); {
 	case hasOtherSpelling(base):
 		r.report(diag.Warning, "not-read", name, fmt.Sprintf("not read: only files that end in %s are", ext),
 			fmt.Sprintf("rename it to %s, or remove it", diag.Printable(strings.TrimSuffix(base, filepath.Ext(base))+ext)))
-		return nil
+		return true
 	case filepath.Ext(base) != ext:
 		r.linkedDirectory(name, e)
-		return nil
+		return true
 	case strings.HasPrefix(base, ".#") && e.Type()&fs.ModeSymlink != 0:
 		r.report(diag.Warning, "link-skipped", name, "an editor's lock; skipped", "close the editor, or remove the link")
-		return nil
+		return true
 	}
 	if r.full {
-		return fs.SkipAll
+		return false
 	}
 	if len(r.files) >= r.maxFiles {
 		r.report(diag.Error, "limit-files", r.paths.Dir, fmt.Sprintf("more than %d %s files", r.maxFiles, ext), "merge drop-ins into fewer files")
-		return fs.SkipAll
+		return false
 	}
 	before := len(r.files)
 	r.file(name)
 	if len(r.files) > before {
 		r.surprising(name, rel)
 	}
-	return nil
+	return true
 }
 
 // backup matches names, without .yaml, that people give to copies which they
