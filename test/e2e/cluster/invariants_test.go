@@ -124,7 +124,7 @@ func (w *watcher) configMap(obj any, gone bool) {
 	if s.Generation < before.Generation && before.Generation > 0 && !w.lost {
 		w.fail("generation %d follows %d", s.Generation, before.Generation)
 	}
-	if s.Status.Less(before.Status) {
+	if s.Status.Less(before.Status) && !w.lost {
 		w.relaxed(before, s)
 	}
 	for _, gate := range s.Enabled {

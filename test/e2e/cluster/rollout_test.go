@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/microshift-io/microshift-feature-gates/pkg/controller"
 	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
 
@@ -32,6 +33,15 @@ func raised(minimum rollout.Version) func(rollout.State) error {
 func lowered(s rollout.State) error {
 	if s.Generation == 0 || !s.Spec.IsZero() || !s.Status.IsZero() || len(s.Enabled) > 0 {
 		return errors.New("not lowered")
+	}
+	return nil
+}
+
+// off is a state on the way to lowered: the gates are off, and still enforced
+// is what nodes need that have not taken that.
+func off(s rollout.State) error {
+	if !s.Spec.IsZero() || s.Status.IsZero() || len(s.Enabled) > 0 {
+		return fmt.Errorf("not off: %+v", s)
 	}
 	return nil
 }
@@ -66,14 +76,14 @@ func TestRollout(t *testing.T) {
 	d.reconfigure(t, "1.30.0")
 	w.settled("raise to 1.30.0", raised(rollout.V(1, 30, 0)))
 	took := time.Since(begin).Round(100 * time.Millisecond)
-	time.Sleep(6 * time.Second) // for conditions that might still be written
+	d.renewals(t, 6) // for conditions that might still be written
 	d.settledConditions(t)
 	writes := d.server.written(t).since(before)
 	acks, most := f.acknowledgements()
 	note("raise over %d Nodes: settled in %s; controller wrote %s; other devices acknowledged %d times, at most %d per node",
 		size, took, writes, acks, most)
 	for name, n := range writes {
-		if n > 2 && name != "events" && name != "leases.coordination.k8s.io/microshift-feature-gates" {
+		if n > 2 && name != "events" && name != lease {
 			t.Errorf("a raise wrote %s %d times", name, n)
 		}
 	}
@@ -101,17 +111,11 @@ func TestRollout(t *testing.T) {
 	// With one node that has not restarted, removing waits.
 	f.setLate("node-007", true)
 	d.reconfigure(t, "")
-	eventually(t, "gates off", func() error {
-		if s := w.state(); len(s.Enabled) > 0 || s.Status.IsZero() {
-			return fmt.Errorf("%+v", s)
-		}
-		return nil
-	})
-	time.Sleep(3 * time.Second)
-	if s := w.state(); s.Status != rollout.V(1, 30, 0) {
-		t.Errorf("relaxed although node-007 has the gates on: %+v", s)
+	eventually(t, "gates off", func() error { return off(w.state()) })
+	eventually(t, "condition that names node-007 alone", func() error { return d.condition("RestartNeeded", "True", ": node-007") })
+	if err := off(w.state()); err != nil {
+		t.Errorf("relaxed although node-007 has the gates on: %v", err)
 	}
-	eventually(t, "condition that names node-007", func() error { return d.condition("RestartNeeded", "True", "node-007") })
 	f.setLate("node-007", false)
 	w.settled("remove", lowered)
 
@@ -138,19 +142,34 @@ func TestRollout(t *testing.T) {
 	d.kill(syscall.SIGTERM)
 }
 
+// lease is what the controller writes when nothing changes.
+const lease = "leases.coordination.k8s.io/microshift-feature-gates"
+
+// renewals waits until the controller has renewed its Lease so many times, every
+// second here.
+func (d *device) renewals(t *testing.T, times int) {
+	t.Helper()
+	before := d.server.written(t)[lease]
+	eventually(t, "renewals of the Lease", func() error {
+		if n := d.server.written(t)[lease] - before; n < times {
+			return fmt.Errorf("%d", n)
+		}
+		return nil
+	})
+}
+
 // idle holds the controller to write nothing but its Lease.
 func (d *device) idle(t *testing.T) {
 	t.Helper()
-	const long = 20 * time.Second
-	time.Sleep(5 * time.Second) // Events are sent after the fact
+	const times = 15
+	d.renewals(t, 5) // Events are sent after the fact
 	before, counted := d.server.written(t), d.server.counted(t)
-	time.Sleep(long)
+	d.renewals(t, times)
 	after, recounted := d.server.written(t).since(before), d.server.counted(t).since(counted)
-	leases := after["leases.coordination.k8s.io/microshift-feature-gates"]
-	delete(after, "leases.coordination.k8s.io/microshift-feature-gates")
+	delete(after, lease)
 	delete(recounted, "leases") // of which the API server has its own
-	note("idle for %s: the controller wrote %d times besides its Lease (renewed %d times, every second here, every 60 s as installed); the API server counted: %s",
-		long, len(after), leases, recounted)
+	note("idle while it renewed its Lease %d times, every second here and every %s as installed: the controller wrote %d times besides; the API server counted: %s",
+		times, controller.RetryPeriod, len(after), recounted)
 	if len(after) > 0 {
 		t.Errorf("when nothing changes, the controller writes %s", after)
 	}
@@ -161,33 +180,31 @@ func (d *device) idle(t *testing.T) {
 	}
 }
 
-// TestRestartsOfAPIServer kills the API server again and again in the middle of
-// raising and lowering.
+// TestRestartsOfAPIServer kills the API server in the middle of raising and
+// lowering, when the generation is there and one node has yet to take it.
 func TestRestartsOfAPIServer(t *testing.T) {
 	s := newServer(t)
 	w := s.watch(t)
-	newFleet(t, s, w, 49)
+	f := newFleet(t, s, w, 49)
 	s.addNode(t, "real", "v1.35.4")
 	d := newDevice(t, s, "real")
 	d.restart(t)
 	defer d.keepRestarting(t)()
-	for round, minimum := range []string{"1.30.0", "", "1.30.0"} {
-		d.reconfigure(t, minimum)
-		want := lowered
-		if minimum != "" {
-			want = raised(rollout.V(1, 30, 0))
-		}
-		// In mid-rollout: some nodes have the next generation, others not.
-		eventually(t, "the rollout is under way", func() error {
-			if want(w.state()) == nil || d.server.written(t)["configmaps/microshift-feature-gates"] > round {
-				return nil
-			}
-			return errors.New("nothing written")
-		})
+	for _, round := range []struct {
+		minimum    string
+		begun, end func(rollout.State) error
+	}{
+		{"1.30.0", raised(rollout.V(1, 30, 0)), raised(rollout.V(1, 30, 0))},
+		{"", off, lowered},
+		{"1.30.0", raised(rollout.V(1, 30, 0)), raised(rollout.V(1, 30, 0))},
+	} {
+		f.setLate("node-007", true)
+		d.reconfigure(t, round.minimum)
+		eventually(t, "the rollout is under way", func() error { return round.begun(w.state()) })
 		s.process.end(syscall.SIGKILL)
-		time.Sleep(time.Duration(round) * time.Second)
 		s.up(t)
-		w.settled("after the API server was killed", want)
+		f.setLate("node-007", false)
+		w.settled("after the API server was killed", round.end)
 	}
 	note("the API server was killed 3 times in mid-rollout, over 50 Nodes; each rollout went on")
 }
