@@ -102,10 +102,19 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// replace puts a new file of mode 0600 at path. Only one process writes a
-// path: the controller the rollout file, a start what it started with.
+// replace puts a new file of mode 0600 at path, durably. Writers take turns.
 func replace(path string, data []byte) error {
-	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	dir, err := os.OpenFile(filepath.Dir(path), os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close() // ends the flock too
+	// Each holds the directory for milliseconds, and the kernel frees it when
+	// its holder dies. A start does the same for the lock.
+	if err := retry(func() error { return unix.Flock(int(dir.Fd()), unix.LOCK_EX) }); err != nil {
+		return &fs.PathError{Op: "flock", Path: dir.Name(), Err: err}
+	}
+	temp := filepath.Join(dir.Name(), "."+filepath.Base(path)+".tmp")
 	// A name that is always the same: what a killed writer left is replaced,
 	// and does not pile up. O_EXCL after it fails on anything put there since.
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -121,11 +130,6 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
 	// Until the directory is on disk too, a power cut can bring back the old
 	// file, of a generation that nobody may go back to. A file system that
 	// can't do this answers EINVAL.
@@ -146,5 +150,18 @@ func fill(f *os.File, data []byte) error {
 		// and a power cut would leave an empty file.
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	// Linux closes a file even if a signal interrupts that.
+	if closeErr := f.Close(); !errors.Is(closeErr, unix.EINTR) {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}
+
+// retry repeats a system call that a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
 }

@@ -2,10 +2,12 @@ package rollout
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -122,5 +124,35 @@ func TestStandingIn(t *testing.T) {
 				t.Errorf("%s in %s: %d, want %d", g.Gate, tt.kube, g.Standing, tt.want[g.Gate])
 			}
 		}
+	}
+}
+
+// TestWritersAtOnce has many write one file: each finds its way, and what is
+// read meanwhile is that of one of them.
+func TestWritersAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rollout.json")
+	large := sampleFile
+	for i := range 1000 { // not written in one go
+		large.Disabled = append(large.Disabled, fmt.Sprintf("Gate%04d", i))
+	}
+	if err := WriteFile(path, large); err != nil {
+		t.Fatal(err)
+	}
+	var writers sync.WaitGroup
+	for i := range 20 {
+		f := large
+		f.Generation += int64(i)
+		writers.Go(func() {
+			if err := WriteFile(path, f); err != nil {
+				t.Errorf("writer %d: %v", i, err)
+			}
+			if got, err := ReadFile(path); err != nil || len(got.Disabled) != len(large.Disabled) {
+				t.Errorf("writer %d reads a file with %d gates (%v), want %d", i, len(got.Disabled), err, len(large.Disabled))
+			}
+		})
+	}
+	writers.Wait()
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left behind: %v", entries)
 	}
 }
