@@ -14,9 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
 
 // Paths on a device, below its root.
@@ -36,6 +33,7 @@ const (
 	rejected = 1
 	failed   = 3
 	locked   = 4
+	killed   = -1 // by a signal
 )
 
 // running is the version of MicroShift on every device here.
@@ -49,14 +47,6 @@ func custom(gates ...string) string {
 // lockOf is a lock as a start with these gates writes it.
 func lockOf(gates ...string) string {
 	return "customNoUpgrade:\n  disabled: null\n  enabled:\n    - " + strings.Join(gates, "\n    - ") + "\nfeatureSet: CustomNoUpgrade\nversion: 5.0.0\n"
-}
-
-func rolloutFile(generation int64) rollout.File {
-	minimum, err := rollout.ParseMinimum("1.36.0")
-	if err != nil {
-		panic(err)
-	}
-	return rollout.File{Generation: generation, Enabled: []string{"A"}, Minimum: minimum, Time: time.Unix(1_900_000_000, 0).UTC()}
 }
 
 // device is a device's root directory.
@@ -102,7 +92,7 @@ func (d device) read(t testing.TB, name string) (string, bool) {
 
 // outcome is what a run of the command came to.
 type outcome struct {
-	code           int // -1: killed
+	code           int
 	stdout, stderr string
 	state          *os.ProcessState
 }
@@ -137,13 +127,11 @@ func finish(t testing.TB, cmd *exec.Cmd) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), cmd.ProcessState}
 }
 
-var (
-	temporary = regexp.MustCompile(`\.tmp-[0-9a-f]+`)
-	clock     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-)
+// clock matches a time.
+var clock = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// snapshot describes all that is on a device: type, mode, names and content,
-// but for the time and the random parts of names.
+// snapshot describes all that is on a device, but for the time: type, mode,
+// names and content.
 func (d device) snapshot(t testing.TB) string {
 	t.Helper()
 	var lines []string
@@ -156,7 +144,7 @@ func (d device) snapshot(t testing.TB) string {
 			return err
 		}
 		name, _ := filepath.Rel(string(d), path)
-		line := fmt.Sprintf("%v %s", info.Mode(), temporary.ReplaceAllString(name, ".tmp-RANDOM"))
+		line := fmt.Sprintf("%v %s", info.Mode(), name)
 		switch {
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(path)

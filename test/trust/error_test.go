@@ -12,40 +12,34 @@ import (
 // answers.
 var diskErrors = []string{"ENOSPC", "EIO", "EROFS", "EDQUOT"}
 
-// TestWriteErrors lets each call of a durable write fail in each way: once, and
-// from there on. The run fails, says why, and leaves the old file; only if
-// nothing but the directory's fsync fails may it be the new one. A call that a
-// signal interrupts is repeated.
+// TestWriteErrors lets each call of a durable write fail in each way. The run
+// fails, says why, and leaves the old file; only if nothing but the directory's
+// fsync fails may it be the new one. A call that a signal interrupts is
+// repeated.
 func TestWriteErrors(t *testing.T) {
 	needStrace(t)
-	for _, s := range scenarios(t) {
+	for _, s := range scenarios() {
 		if s.code != fine {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
 			x := undisturbed(t, s)
-			type fault struct {
-				at     target
-				name   string
-				sticky bool
+			type run struct {
+				write write
+				error string
 			}
-			var faults []fault
+			var runs []run
 			for _, w := range writes(t, x) {
-				if w.what == "exit" {
-					continue
-				}
-				at := x.at(w.index)
-				faults = append(faults, fault{at, "EINTR", false})
-				for _, e := range diskErrors {
-					faults = append(faults, fault{at, e, false}, fault{at, e, true})
+				for _, e := range append([]string{"EINTR"}, diskErrors...) {
+					runs = append(runs, run{w, e})
 				}
 			}
-			inParallel(sample(faults, 4), func(f fault) {
+			inParallel(sample(runs, 7), func(r run) {
 				code := failed
-				if f.name == "EINTR" {
+				if r.error == "EINTR" || slices.Contains(r.write.harmless, r.error) {
 					code = fine
 				}
-				x.inject(f.at, "error="+f.name, f.sticky, code)
+				x.inject("error="+r.error, r.write.index, code)
 			})
 			x.report("a call of the write fails")
 		})
@@ -57,7 +51,7 @@ func TestWriteErrors(t *testing.T) {
 // nor without its lock.
 func TestOtherErrors(t *testing.T) {
 	needStrace(t)
-	for _, s := range scenarios(t) {
+	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			x := undisturbed(t, s)
 			var own []int // calls that TestWriteErrors has
@@ -66,15 +60,13 @@ func TestOtherErrors(t *testing.T) {
 					own = append(own, w.index)
 				}
 			}
-			i := -1
-			list := x.calls.targets(func(c call) bool {
-				i++
-				return c.onDevice() && c.name != "execve" && !slices.Contains(own, i)
-			})
-			inParallel(sample(list, 8), func(c target) {
-				x.inject(c, "error=EIO", false, s.code, failed)
-				if !strings.HasPrefix(c.name, "fcntl") && c.name != "epoll_ctl" && c.name != "lseek" { // these are never interrupted
-					x.inject(c, "error=EINTR", false, s.code)
+			others := x.calls.indices(func(c call) bool { return c.onDevice() && c.name != "execve" })
+			others = slices.DeleteFunc(others, func(i int) bool { return slices.Contains(own, i) })
+			inParallel(sample(others, 12), func(i int) {
+				x.inject("error=EIO", i, s.code, failed)
+				// Neither of these waits for a disk.
+				if c := x.calls[i]; !slices.Contains([]string{"fcntl", "epoll_ctl", "lseek"}, c.name) {
+					x.inject("error=EINTR", i, s.code)
 				}
 			})
 			x.report("another call fails")
@@ -82,8 +74,28 @@ func TestOtherErrors(t *testing.T) {
 	}
 }
 
-// at returns the call of an index as a target.
-func (x *disturbed) at(index int) target {
-	i := -1
-	return x.calls.targets(func(call) bool { i++; return i == index })[0]
+// TestFileSystemWithoutNoReplace has a first start where renameat2 can't keep
+// itself from replacing a file.
+func TestFileSystemWithoutNoReplace(t *testing.T) {
+	needStrace(t)
+	x := undisturbed(t, scenarios()[0])
+	for _, e := range []string{"EINVAL", "ENOSYS"} {
+		unable := []string{"-e", "trace=%file", "-e", "inject=renameat2:error=" + e}
+		for _, f := range []struct {
+			rule string
+			code int
+		}{
+			{"inject=linkat:error=EINTR:when=1", fine},
+			{"inject=linkat:error=EIO", failed},
+			{"inject=linkat:signal=KILL", killed},
+		} {
+			d := newDevice(t, x.before)
+			out, calls := strace(t, x.command(d), string(d), append(unable, "-e", f.rule)...)
+			if calls.count("linkat") == 0 || calls.count("renameat2") == 0 {
+				t.Errorf("%s: want linkat after renameat2 has failed:\n%v", e, calls)
+			}
+			x.check(d, out, strings.Join([]string{e, f.rule}, ", "), f.code)
+		}
+	}
+	x.report("no renameat2")
 }

@@ -12,25 +12,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
 
-// binary is the command under test, statically linked as it is shipped.
-var binary string
-
-// writeEnv makes this test binary write a rollout file at the path that it
-// holds, with the generation of writeGenerationEnv.
-const writeEnv = "TRUST_WRITE_ROLLOUT"
+// binary is the command under test, statically linked as it is shipped, and
+// writer is one that writes a rollout file.
+var binary, writer string
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(writeEnv); path != "" {
-		if err := rollout.WriteFile(path, rolloutFile(2)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(3)
-		}
-		os.Exit(0)
-	}
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "trust:", err)
@@ -49,16 +37,27 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	if binary = os.Getenv("TRUST_BINARY"); binary == "" {
-		binary = filepath.Join(dir, "microshift-feature-gates")
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", binary, "../../cmd/microshift-feature-gates")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("go build: %w\n%s", err, out)
+		if binary, err = build(dir, "../../cmd/microshift-feature-gates"); err != nil {
+			return 0, err
 		}
+	}
+	if writer, err = build(dir, "./testdata/writerollout"); err != nil {
+		return 0, err
 	}
 	code := m.Run()
 	notes.print()
 	return code, nil
+}
+
+// build builds the command of a folder as a release does.
+func build(dir, folder string) (string, error) {
+	file := filepath.Join(dir, filepath.Base(folder))
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", file, folder)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return file, nil
 }
 
 // workers is how many runs of the command a test has going at once.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,17 +27,13 @@ const rolloutPath = dataDir + "/feature-gates-rollout.json"
 
 // scenarios are a first start on a new device, a start with other gates than
 // the lock has, one that is refused, and a new rollout file.
-func scenarios(t testing.TB) []scenario {
-	old, err := rolloutFile(1).Marshal()
-	must(t, err)
+func scenarios() []scenario {
 	return []scenario{
 		{"first start", files{configFile: custom("MemoryQoS"), backupDir + "/": "", "var/lib/": ""}, lockFile, fine, prestart},
 		{"changed gates", files{configFile: custom("InPlacePodVerticalScalingExclusiveCPUs"), lockFile: lockOf("MemoryQoS"), backupDir + "/": ""}, lockFile, fine, prestart},
 		{"refused start", files{configFile: "{}\n", lockFile: lockOf("MemoryQoS"), failureLog: "an earlier reason\n"}, lockFile, locked, prestart},
-		{"rollout file", files{rolloutPath: string(old)}, rolloutPath, fine, func(d device) *exec.Cmd {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = []string{writeEnv + "=" + d.path(rolloutPath)}
-			return cmd
+		{"rollout file", files{rolloutPath: "{\"generation\": 1}\n"}, rolloutPath, fine, func(d device) *exec.Cmd {
+			return exec.Command(writer, d.path(rolloutPath))
 		}},
 	}
 }
@@ -63,24 +60,18 @@ func undisturbed(t *testing.T, s scenario) *disturbed {
 	before, had := d.read(t, s.guarded)
 	x.old, x.created = clock.ReplaceAllString(before, "TIME"), !had
 	var out outcome
-	out, x.calls = strace(t, s.command(d), string(d), "-e", "trace=!"+unnumbered)
+	out, x.calls = strace(t, s.command(d), string(d), numbered...)
 	if out.code != s.code {
 		t.Fatalf("an undisturbed run exits with %d, want %d\n%s", out.code, s.code, out.stderr)
 	}
 	after, _ := d.read(t, s.guarded)
 	x.new, x.done = clock.ReplaceAllString(after, "TIME"), d.snapshot(t)
 	for range 2 {
-		if out := finish(t, withEnv(s.command(d))); out.code != s.code || d.snapshot(t) != x.done {
+		if out := finish(t, s.command(d)); out.code != s.code || d.snapshot(t) != x.done {
 			t.Fatalf("another run exits with %d, want %d, and leaves\n%s\nwant\n%s", out.code, s.code, d.snapshot(t), x.done)
 		}
 	}
 	return x
-}
-
-// withEnv adds the environment of the tests to the command's own.
-func withEnv(cmd *exec.Cmd) *exec.Cmd {
-	cmd.Env = append(os.Environ(), cmd.Env...)
-	return cmd
 }
 
 // check fails the test unless the run has left the guarded file absent or
@@ -112,19 +103,15 @@ func (x *disturbed) check(d device, out outcome, what string, codes ...int) {
 			problem("%s has mode %v (%v), want -rw-------", x.guarded, info.Mode(), err)
 		}
 	}
-	right := false
-	for _, code := range codes {
-		right = right || out.code == code
-	}
 	switch {
-	case !right:
+	case !slices.Contains(codes, out.code):
 		problem("the exit code is %d, want one of %v", out.code, codes)
 	case out.code == fine && data != x.new:
 		problem("the run succeeds with %s", left)
-	case out.code != fine && out.code != -1 && strings.TrimSpace(out.stderr) == "":
+	case out.code != fine && out.code != killed && strings.TrimSpace(out.stderr) == "":
 		problem("the run fails without a word")
 	}
-	next := finish(x.t, withEnv(x.command(d)))
+	next := finish(x.t, x.command(d))
 	if next.code != x.code {
 		problem("the next run exits with %d, want %d\n%s", next.code, x.code, next.stderr)
 	}
@@ -137,7 +124,7 @@ func (x *disturbed) count(out outcome, left string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	how := fmt.Sprintf("exit %d", out.code)
-	if out.code == -1 {
+	if out.code == killed {
 		how = "killed"
 	}
 	x.counts[how+" leaving "+left]++
@@ -157,42 +144,21 @@ func (x *disturbed) report(what string) {
 	x.counts = map[string]int{}
 }
 
-// attempts is how often a target is tried before the test gives up: on a
-// machine that is busy, a program's goroutine may change the thread, and strace
-// counts wrong.
-const attempts = 25
+// attempts is how often a fault is tried before the test gives up: on a machine
+// that is very busy, a program may go on in another thread than it did.
+const attempts = 10
 
-// inject runs the scenario with a fault at the target, checks what it leaves,
-// and tries again where the fault came elsewhere. fault is for strace's inject,
-// such as signal=KILL; it happens once, or else from there on.
-func (x *disturbed) inject(at target, fault string, sticky bool, codes ...int) {
-	kills := strings.HasPrefix(fault, "signal=")
-	if kills {
-		codes = append(codes, -1)
-	}
-	var calls trace
-	var misses []string
+// inject runs the scenario with a fault, and checks what it leaves. codes are
+// the exit codes that the run may have.
+func (x *disturbed) inject(what string, index int, codes ...int) {
+	f := x.calls.fault(what, index)
 	for range attempts {
 		d := newDevice(x.t, x.before)
-		options := []string{"-e", "trace=!" + unnumbered}
-		when := at.when(calls)
-		if at.path != "" {
-			options = []string{"-e", "trace=" + at.name, "-P", strings.ReplaceAll(at.path, "ROOT", string(d))}
-		}
-		rule := fmt.Sprintf("inject=%s:%s:when=%d", at.name, fault, when)
-		if sticky {
-			rule += "+"
-		}
-		var out outcome
-		out, calls = strace(x.t, x.command(d), string(d), append(options, "-e", rule)...)
-		i := calls.hit(at, kills)
-		if at.on(calls, i) {
-			x.check(d, out, fault+" at "+at.String(), codes...)
+		out, calls := strace(x.t, x.command(d), string(d), f.options...)
+		if f.hit(calls) {
+			x.check(d, out, f.String(), codes...)
 			return
 		}
-		// What it hit instead is not known well enough to judge the exit code.
-		x.check(d, out, fault+" near "+at.String(), -1, fine, rejected, failed, locked)
-		misses = append(misses, fmt.Sprintf("when=%d: %d calls, hit %d", when, len(calls), i))
 	}
-	x.t.Errorf("%s: %s could not be injected at %v:\n%s", x.name, fault, at, strings.Join(misses, "\n"))
+	x.t.Errorf("%s: there is no way to get %v", x.name, f)
 }

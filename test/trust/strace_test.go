@@ -15,17 +15,21 @@ import (
 )
 
 // steady keeps a Go program's system calls the same in every run: no garbage
-// collection, and so many processors that a thread which comes back from a
-// slow call always finds one and goes on with the same goroutine. strace counts
-// the calls of each thread by themselves.
+// collection, and more processors than it has use for.
 var steady = []string{"GOMAXPROCS=8", "GOGC=off", "GODEBUG=asyncpreemptoff=1"}
 
-// Calls that the runtime makes when it sees fit, so that they can't be
-// numbered: first those by which its threads wait and wake each other.
-const (
-	waits      = "futex,nanosleep,clock_nanosleep,epoll_pwait,sched_yield,rt_sigreturn,tgkill"
-	unnumbered = waits + ",getpid,gettid,rt_sigprocmask,sigaltstack,clone,clone3,madvise,mmap,munmap,prctl,sched_getaffinity,pread64"
-)
+// still makes the runtime's monitor, and whoever else sleeps, sleep for 1000
+// seconds: it would move a goroutine whose calls are as slow as strace makes
+// them from thread to thread, and strace counts the calls of each thread by
+// themselves.
+const still = "inject=nanosleep:poke_enter=@arg1=e8030000000000000000000000000000"
+
+// unnumbered are the calls, but for nanosleep, by which the runtime's threads
+// come, go and wait for each other. Their number differs from run to run.
+const unnumbered = "futex,clock_nanosleep,epoll_pwait,sched_yield,rt_sigreturn,tgkill,getpid,gettid,rt_sigprocmask,sigaltstack,clone,clone3,madvise,mmap,munmap,prctl,sched_getaffinity"
+
+// numbered has strace trace all others.
+var numbered = []string{"-e", "trace=!" + unnumbered, "-e", still}
 
 // call is a system call in a trace.
 type call struct {
@@ -38,9 +42,8 @@ type call struct {
 // String returns the call as strace prints it.
 func (c call) String() string { return c.name + c.args + " = " + c.result }
 
-func (c call) injected() bool { return strings.HasSuffix(c.result, "(INJECTED)") }
-
-func (c call) ok() bool { return !strings.HasPrefix(c.result, "-1 ") && c.result != "?" }
+// faulty reports whether a fault was injected here, a kill included.
+func (c call) faulty() bool { return strings.HasSuffix(c.result, "(INJECTED)") || c.result == "?" }
 
 // onDevice reports whether the call is about a file of the device.
 func (c call) onDevice() bool { return strings.Contains(c.args, "ROOT") }
@@ -70,13 +73,13 @@ var (
 	returns = regexp.MustCompile(`^(.*\)) += (.*)$`)
 )
 
-// parseTrace reads what strace -f -o writes.
+// parseTrace reads what strace -f -o writes. Sleep is left out.
 func parseTrace(text, root string) trace {
 	var calls trace
 	pending := map[string]int{} // by thread
 	for l := range strings.Lines(strings.ReplaceAll(text, root, "ROOT")) {
 		m := line.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
-		if m == nil {
+		if m == nil || m[2] == "nanosleep" || m[4] == "nanosleep" {
 			continue // a signal, or the end of a thread
 		}
 		thread, rest := m[1], m[3]+m[5]
@@ -106,7 +109,7 @@ func parseTrace(text, root string) trace {
 func needStrace(t testing.TB) {
 	t.Helper()
 	straceOnce.Do(func() {
-		straceErr = exec.Command("strace", "-f", "-o", os.DevNull, "--seccomp-bpf", "true").Run()
+		straceErr = exec.Command("strace", "-f", "-o", os.DevNull, "-e", still, "true").Run()
 	})
 	if straceErr != nil {
 		skip(t, "strace can't be used: %v", straceErr)
@@ -122,13 +125,12 @@ var (
 func strace(t testing.TB, cmd *exec.Cmd, root string, options ...string) (outcome, trace) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "trace")
-	args := append([]string{"-f", "-y", "-o", log}, options...)
-	if !slices.ContainsFunc(options, func(o string) bool { return strings.Contains(o, "signal=") }) {
-		// Stop at no other call. At the stops of seccomp, ptrace(2) delivers no signal.
-		args = append(args, "--seccomp-bpf")
+	args := []string{"-f", "-y", "-o", log}
+	for _, o := range options {
+		args = append(args, strings.ReplaceAll(o, "ROOT", root))
 	}
 	traced := exec.Command("strace", append(append(args, "--"), cmd.Args...)...)
-	traced.Env = append(append(os.Environ(), cmd.Env...), steady...)
+	traced.Env = append(os.Environ(), steady...)
 	out := finish(t, traced)
 	data, err := os.ReadFile(log)
 	if err != nil {
@@ -137,90 +139,61 @@ func strace(t testing.TB, cmd *exec.Cmd, root string, options ...string) (outcom
 	return out, parseTrace(string(data), root)
 }
 
-// target is a call of an undisturbed run at which a fault is to be injected.
-type target struct {
-	call
-	nth int // among all calls of its name, from 1
-	// path narrows the count down where the call has a path that is the same in
-	// every run: it is the nthOfPath-th call of its name about that path.
-	path      string
-	nthOfPath int
+// fault is a fault that strace injects at a call of an undisturbed run.
+type fault struct {
+	what    string   // such as signal=KILL
+	call    call     // of the undisturbed run
+	options []string // for strace, with ROOT for the device's root
+	index   int      // of the call, in a trace with these options
 }
 
-func (x target) String() string { return fmt.Sprintf("%s (number %d of its kind)", x.call, x.nth) }
+func (f fault) String() string { return fmt.Sprintf("%s at call %d, %v", f.what, f.index, f.call) }
 
-// targets returns those calls of an undisturbed run that keep wants.
-func (tr trace) targets(keep func(call) bool) []target {
-	var list []target
+// fault returns the fault at the call of index i.
+func (tr trace) fault(what string, i int) fault {
+	f := fault{what, tr[i], numbered, i}
+	same := func(d call) bool { return d.name == f.call.name }
+	n, first := 0, true // whether no other thread makes n such calls
+	perThread := map[string]int{}
+	for j, d := range tr {
+		if same(d) {
+			perThread[d.thread]++
+		}
+		if j == i {
+			n = perThread[d.thread]
+		}
+	}
+	for thread, m := range perThread {
+		first = first && (thread == f.call.thread || m < n)
+	}
+	if paths := f.call.paths(); !first && len(paths) > 0 { // the path tells them apart
+		same = func(d call) bool { return d.name == f.call.name && d.about(paths[0]) }
+		f.index = len(tr[:i].indices(same))
+		n = len(tr[:i+1].indices(func(d call) bool { return same(d) && d.thread == f.call.thread }))
+		f.options = []string{"-e", "trace=" + f.call.name, "-P", paths[0]}
+	}
+	f.options = append(slices.Clone(f.options), "-e", fmt.Sprintf("inject=%s:%s:when=%d", f.call.name, what, n))
+	return f
+}
+
+// hit reports whether the fault came where it was to come.
+func (f fault) hit(tr trace) bool {
+	i := slices.IndexFunc(tr, call.faulty)
+	return i == f.index && tr[i].name == f.call.name
+}
+
+// indices returns those of the calls that keep wants.
+func (tr trace) indices(keep func(call) bool) []int {
+	var list []int
 	for i, c := range tr {
-		if !keep(c) {
-			continue
+		if keep(c) {
+			list = append(list, i)
 		}
-		x := target{call: c, nth: tr[:i+1].count(c.name, "")}
-		for _, p := range c.paths() {
-			if strings.HasPrefix(p, "ROOT") && !temporary.MatchString(p) && x.path == "" {
-				x.path, x.nthOfPath = p, tr[:i+1].count(c.name, p)
-			}
-		}
-		list = append(list, x)
 	}
 	return list
 }
 
-// count returns the number of calls of that name that are about path, "" for any.
-func (tr trace) count(name, path string) int {
-	n := 0
-	for _, c := range tr {
-		if c.name == name && (path == "" || c.about(path)) {
-			n++
-		}
-	}
-	return n
-}
-
-// hit returns the index of the call at which the fault was injected, -1 where
-// there was none.
-func (tr trace) hit(x target, kills bool) int {
-	for i, c := range tr {
-		if c.name == x.name && (c.injected() || kills && c.result == "?") {
-			return i
-		}
-	}
-	return -1
-}
-
-// on reports whether the call of index i is the target.
-func (x target) on(tr trace, i int) bool {
-	if i < 0 {
-		return false
-	}
-	if x.path != "" {
-		return tr[:i].count(x.name, x.path) == x.nthOfPath-1
-	}
-	return tr[:i].count(x.name, "") == x.nth-1
-}
-
-// when returns the number that strace has to count to in order to hit the
-// target, if threads take turns as in tr.
-func (x target) when(tr trace) int {
-	n, nth := x.nth, 0
-	if x.path != "" {
-		n = x.nthOfPath
-	}
-	for i, c := range tr {
-		if c.name != x.name || x.path != "" && !c.about(x.path) {
-			continue
-		}
-		if nth++; nth < n {
-			continue
-		}
-		same := 0
-		for _, earlier := range tr[:i+1] {
-			if earlier.thread == c.thread && earlier.name == x.name && (x.path == "" || earlier.about(x.path)) {
-				same++
-			}
-		}
-		return same
-	}
-	return n
+// count returns the number of calls of that name.
+func (tr trace) count(name string) int {
+	return len(tr.indices(func(c call) bool { return c.name == name }))
 }
