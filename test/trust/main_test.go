@@ -63,21 +63,17 @@ func build(dir, folder string) (string, error) {
 // workers is how many runs of the command a test has going at once.
 func workers() int { return min(runtime.GOMAXPROCS(0), 4) }
 
-// inParallel calls do for each element, on a few workers.
+// inParallel calls do for each element, a few at a time.
 func inParallel[T any](list []T, do func(T)) {
 	var group sync.WaitGroup
-	queue := make(chan T)
-	for range workers() {
+	free := make(chan struct{}, workers())
+	for _, x := range list {
+		free <- struct{}{}
 		group.Go(func() {
-			for x := range queue {
-				do(x)
-			}
+			defer func() { <-free }()
+			do(x)
 		})
 	}
-	for _, x := range list {
-		queue <- x
-	}
-	close(queue)
 	group.Wait()
 }
 

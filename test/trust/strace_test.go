@@ -4,6 +4,7 @@ package trust
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,31 +150,32 @@ type fault struct {
 
 func (f fault) String() string { return fmt.Sprintf("%s at call %d, %v", f.what, f.index, f.call) }
 
-// fault returns the fault at the call of index i.
-func (tr trace) fault(what string, i int) fault {
-	f := fault{what, tr[i], numbered, i}
-	same := func(d call) bool { return d.name == f.call.name }
-	n, first := 0, true // whether no other thread makes n such calls
-	perThread := map[string]int{}
-	for j, d := range tr {
-		if same(d) {
-			perThread[d.thread]++
+// fault returns the fault at the call of index i. It is not ok if strace can't
+// tell the call from one of another thread.
+func (tr trace) fault(what string, i int) (f fault, ok bool) {
+	c := tr[i]
+	for _, path := range append([]string{""}, c.paths()...) { // "" for any
+		same := func(d call) bool { return d.name == c.name && (path == "" || d.about(path)) }
+		perThread := map[string]int{}
+		for _, j := range tr.indices(same) {
+			if perThread[tr[j].thread]++; j == i {
+				break
+			}
 		}
-		if j == i {
-			n = perThread[d.thread]
+		n := perThread[c.thread]
+		delete(perThread, c.thread)
+		if slices.ContainsFunc(slices.Collect(maps.Values(perThread)), func(m int) bool { return m >= n }) {
+			continue // the other thread would be hit
 		}
+		f = fault{what, c, numbered, i}
+		if path != "" {
+			f.index = len(tr[:i].indices(same))
+			f.options = []string{"-e", "trace=" + c.name, "-P", path}
+		}
+		f.options = append(slices.Clone(f.options), "-e", fmt.Sprintf("inject=%s:%s:when=%d", c.name, what, n))
+		return f, true
 	}
-	for thread, m := range perThread {
-		first = first && (thread == f.call.thread || m < n)
-	}
-	if paths := f.call.paths(); !first && len(paths) > 0 { // the path tells them apart
-		same = func(d call) bool { return d.name == f.call.name && d.about(paths[0]) }
-		f.index = len(tr[:i].indices(same))
-		n = len(tr[:i+1].indices(func(d call) bool { return same(d) && d.thread == f.call.thread }))
-		f.options = []string{"-e", "trace=" + f.call.name, "-P", paths[0]}
-	}
-	f.options = append(slices.Clone(f.options), "-e", fmt.Sprintf("inject=%s:%s:when=%d", f.call.name, what, n))
-	return f
+	return fault{}, false
 }
 
 // hit reports whether the fault came where it was to come.
