@@ -13,7 +13,7 @@ BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X mai
 LINT_VERSION := v2.15.0
 LINT         := $(BIN)/golangci-lint-$(LINT_VERSION)
 
-.PHONY: help build run test check fmt lint generate bench fuzz rpm man e2e clean
+.PHONY: help build run test check fmt lint generate bench fuzz rpm man e2e crash clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ man: build ## write the manual pages to _output/man
 
 e2e: ## test on real components and a real systemd; as root, takes long when cold
 	go test -tags e2e -count=1 -v -timeout 60m ./test/e2e ./test/e2e/device ./test/e2e/cluster
+
+crash: ## test starts that are killed, a failing disk, and many starts at once; needs strace
+	go test -tags e2e -count=1 -v -timeout 60m ./test/trust
 
 clean: ## remove what was built
 	rm -rf $(OUTPUT)
