@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/config"
 	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
@@ -49,12 +50,15 @@ const (
 	startAccepted = "accepted"
 	startRejected = "rejected" // for the configuration
 	startLocked   = "locked"   // stopped by the lock
+	startUnknown  = "unknown"  // not all could be read
 )
 
-// startOf says in a word what a start would do, and if it would be refused, why.
+// startOf says in a word what a start would do, and unless it is accepted, why.
 func startOf(out *startup.Outcome) (word, reason string) {
 	r := out.Refusal()
 	switch {
+	case r == nil && out.Unread != nil:
+		return startUnknown, strings.ReplaceAll(out.Unread.Error(), "\n", "; ")
 	case r == nil:
 		return startAccepted, ""
 	case r.ByLock:

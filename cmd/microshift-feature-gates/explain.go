@@ -65,7 +65,7 @@ type gateDeviceView struct {
 	FeatureSet string        `json:"featureSet"`
 	Gate       *gateView     `json:"gate,omitempty"` // absent where no component knows it and nobody sets it
 	Written    []writtenView `json:"written"`
-	Start      string        `json:"start"` // accepted, rejected or locked
+	Start      string        `json:"start"` // accepted, rejected, locked or unknown
 	Reason     string        `json:"reason,omitempty"`
 	Problems   diag.List     `json:"diagnostics"` // those about this gate
 	Guarded    *guardedView  `json:"guarded,omitempty"`

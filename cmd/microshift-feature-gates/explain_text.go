@@ -103,6 +103,8 @@ func showGateOnDevice(p *page, v *explainView) {
 	switch d.Start {
 	case startAccepted:
 		p.line("  a start: goes on")
+	case startUnknown:
+		p.line("  a start: not known, since not all could be read: %s", d.Reason)
 	case startRejected:
 		p.line("  a start: is refused, since the configuration is rejected: %s", d.Reason)
 	default:

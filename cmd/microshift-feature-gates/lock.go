@@ -16,7 +16,8 @@ func (a *app) lockCommand() *cobra.Command {
 		Use:   "lock",
 		Short: "Show the lock and its history",
 		Long: `Show the lock, which a start with a feature set writes, and its history: absent,
-held (a start may go on), blocked (a start would be refused), or unusable.`,
+held (a start may go on), blocked (a start would be refused), unusable, or
+unknown (it could not be read).`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			o, err := a.options()
@@ -43,6 +44,8 @@ held (a start may go on), blocked (a start would be refused), or unusable.`,
 func showLock(p *page, s startup.LockState) {
 	p.heading("Lock: %s (%s)", s, s.Path)
 	switch {
+	case s.Unread != nil:
+		p.line("  %s", s.Unread)
 	case s.Unusable != nil:
 		p.line("  it %s", s.Unusable.Reason)
 	case s.Verdict.Refused():

@@ -13,7 +13,7 @@ import (
 // rolloutView is the rollout by minimum kubelet version, as this device has it.
 type rolloutView struct {
 	Path       string   `json:"path"`
-	Reason     string   `json:"reason,omitempty"` // why the file can't be used
+	Reason     string   `json:"reason,omitempty"` // why the file can't be used, or what could not be read
 	Generation int64    `json:"generation"`       // 0 without a usable file
 	Configured string   `json:"configured"`       // minimum kubelet version; empty for none
 	Enforced   string   `json:"enforced"`
@@ -46,7 +46,9 @@ func rolloutViewOf(out *startup.Outcome) *rolloutView {
 		Cluster: s.Seen,
 	}
 	if s.Unusable != nil {
-		v.Reason = s.Unusable.Error()
+		v.Reason = "the file can't be used: " + s.Unusable.Error()
+	} else if s.Unread != nil {
+		v.Reason = strings.ReplaceAll(s.Unread.Error(), "\n", "; ")
 	}
 	if s.Started != nil {
 		on, off := s.RestartChanges(guards(out.Result))
@@ -75,12 +77,15 @@ func showRollout(p *page, v *rolloutView) {
 		return
 	}
 	state := fmt.Sprintf("generation %d", v.Generation)
-	if v.Generation == 0 {
+	switch {
+	case v.Generation == 0 && v.Reason != "":
+		state = "not known"
+	case v.Generation == 0:
 		state = "not begun on this device"
 	}
 	p.heading("Rollout by minimum kubelet version: %s (%s)", state, v.Path)
 	if v.Reason != "" {
-		p.line("  the file can't be used: %s", v.Reason)
+		p.line("  %s", v.Reason)
 	}
 	p.line("  minimum configured: %s, enforced: %s", or(v.Configured, "none"), or(v.Enforced, "none"))
 	for _, l := range []struct {
@@ -98,7 +103,7 @@ func showRollout(p *page, v *rolloutView) {
 func showRestart(p *page, v *rolloutView) {
 	switch r := v.Restart; {
 	case r == nil:
-		p.line("  what MicroShift runs is not known: no start has recorded it since the boot")
+		p.line("  what MicroShift runs is not known: since the boot, no start has recorded it for this user to read")
 	case !r.Needed:
 		p.line("  MicroShift runs it; a restart changes nothing")
 	default:

@@ -19,7 +19,7 @@ type upgradeView struct {
 	MicroShiftVersion string        `json:"microshiftVersion"`
 	KubernetesVersion string        `json:"kubernetesVersion"`
 	Target            targetView    `json:"target"`
-	Start             string        `json:"start"` // accepted, rejected or locked
+	Start             string        `json:"start"` // accepted, rejected, locked or unknown
 	Reason            string        `json:"reason,omitempty"`
 	Notes             []string      `json:"notes"`
 	Gates             []upgradeGate `json:"gates"`

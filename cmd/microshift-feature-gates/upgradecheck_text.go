@@ -17,11 +17,15 @@ func showUpgrade(p *page, v *upgradeView, now, then *startup.Outcome) {
 	}
 	p.heading("From MicroShift %s (Kubernetes %s) to %s (Kubernetes %s): %s", v.MicroShiftVersion, v.KubernetesVersion,
 		v.Target.MicroShiftVersion, v.Target.KubernetesVersion, word)
-	switch v.Start {
-	case startAccepted:
+	switch {
+	case v.Start == startAccepted && then.Lock.Lock == nil:
+		p.line("This device would start: no lock stops it.")
+	case v.Start == startAccepted:
 		p.line("This device would start: %s.", then.Lock.Verdict.Summary(then.Lock.Path))
-	case startRejected:
+	case v.Start == startRejected:
 		p.line("This device would not start, since the configuration is rejected there: %s", v.Reason)
+	case v.Start == startUnknown:
+		p.line("It is not known whether this device would start, since not all could be read: %s", v.Reason)
 	default:
 		p.line("This device would not start, since the lock stops it: %s", v.Reason)
 	}

@@ -62,7 +62,7 @@ type componentView struct {
 type lockView struct {
 	Path       string       `json:"path"`
 	State      string       `json:"state"`
-	Reason     string       `json:"reason,omitempty"` // why it is unusable or blocks
+	Reason     string       `json:"reason,omitempty"` // why it is unusable, blocks or is not known
 	FeatureSet string       `json:"featureSet"`
 	Version    string       `json:"version"`
 	History    []lock.Entry `json:"history"`
@@ -127,6 +127,8 @@ func flagsView(r *resolve.Result, c gates.Component) componentView {
 func lockViewOf(s startup.LockState) lockView {
 	v := lockView{Path: s.Path, State: s.String(), History: []lock.Entry{}}
 	switch {
+	case s.Unread != nil:
+		v.Reason = s.Unread.Error()
 	case s.Unusable != nil:
 		v.Reason = s.Unusable.Reason
 	case s.Verdict.Refused():

@@ -20,15 +20,20 @@ type LockState struct {
 	Lock *lock.Lock
 	// Unusable says why the lock can't be used; nil where it can or is absent.
 	Unusable *lock.UnusableError
+	// Unread says why it could not be read, so that it is not known whether
+	// there is one; nil where it could.
+	Unread error
 	// Verdict is what the lock says to this start; the zero value where it
 	// can't be used.
 	Verdict lock.Verdict
 }
 
-// String returns "absent", "held", "blocked" or "unusable". A lock that a
-// start is about to write is absent until then.
+// String returns "absent", "held", "blocked", "unusable" or "unknown". A lock
+// that a start is about to write is absent until then.
 func (s LockState) String() string {
 	switch {
+	case s.Unread != nil:
+		return "unknown"
 	case s.Unusable != nil:
 		return "unusable"
 	case s.Lock == nil:
@@ -86,7 +91,10 @@ func (out *Outcome) lookAtLock() error {
 	if err == nil {
 		out.judge(current)
 	}
-	return out.unusable(err)
+	if err = out.unusable(err); err != nil {
+		out.Lock.Unread = unread(out.Lock.Path, err)
+	}
+	return out.Lock.Unread
 }
 
 // unusable turns the error that there is no usable lock into a diagnostic.

@@ -14,6 +14,11 @@ import (
 	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
 )
 
+// maxLogged is how many files, and how many problems, are logged one by one. Of
+// a service that logs too much at once, journald drops what comes last
+// (RateLimitBurst=10000 in journald.conf(5)), and that is why it does not start.
+const maxLogged = 200
+
 // log gives the account of a start, always in this order: version, files,
 // section, flags, lock, problems, and why the start fails.
 func (out *Outcome) log(err error) {
@@ -26,8 +31,11 @@ func (out *Outcome) log(err error) {
 	if len(out.Files) == 0 {
 		log.Infof("no configuration: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
 	}
-	for _, f := range out.Files {
+	for _, f := range out.Files[:min(len(out.Files), maxLogged)] {
 		log.WithField("file", f.Name).Info("read configuration file")
+	}
+	if more := len(out.Files) - maxLogged; more > 0 {
+		log.Infof("read %d more configuration files", more)
 	}
 	out.logSection()
 	if err == nil {
@@ -35,12 +43,7 @@ func (out *Outcome) log(err error) {
 	}
 	out.logRollout()
 	out.logLock(err != nil)
-	for _, d := range out.Diagnostics {
-		if d.Severity == diag.Error && slices.Contains(lockCodes, d.Code) {
-			continue // logFailure tells that in full
-		}
-		logDiagnostic(log, d)
-	}
+	out.logDiagnostics()
 	if err != nil {
 		out.logFailure(err)
 	}
@@ -108,6 +111,25 @@ func (out *Outcome) logLock(failed bool) {
 			entry = entry.WithField("when", e.Time.Format(time.RFC3339)) // "time" is that of the log line
 		}
 		entry.Info("lock history")
+	}
+}
+
+// logDiagnostics tells every problem in its order. Where there are too many,
+// errors go before warnings.
+func (out *Outcome) logDiagnostics() {
+	log := out.Options.Log
+	list := slices.DeleteFunc(slices.Clone(out.Diagnostics), func(d diag.Diagnostic) bool {
+		return d.Severity == diag.Error && slices.Contains(lockCodes, d.Code) // logFailure tells that in full
+	})
+	more := len(list) - maxLogged
+	if more > 0 {
+		list = append(list.Errors(), list.Warnings()...)[:maxLogged]
+	}
+	for _, d := range list {
+		logDiagnostic(log, d)
+	}
+	if more > 0 {
+		log.Warnf("and %d more problems; microshift-feature-gates validate -o json lists all", more)
 	}
 }
 

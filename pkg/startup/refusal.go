@@ -78,11 +78,15 @@ func (out *Outcome) refusal() error {
 func (out *Outcome) rejectionText() string {
 	var b strings.Builder
 	b.WriteString("The configuration is rejected; MicroShift does not start.\n")
-	for _, d := range out.Diagnostics.Errors() {
+	errs := out.Diagnostics.Errors()
+	for _, d := range errs[:min(len(errs), maxLogged)] {
 		b.WriteString(d.String() + "\n")
 		if d.Hint != "" {
 			b.WriteString("  " + strings.ReplaceAll(d.Hint, "\n", "\n  ") + "\n")
 		}
+	}
+	if more := len(errs) - maxLogged; more > 0 {
+		fmt.Fprintf(&b, "and %d more errors\n", more)
 	}
 	if l := out.Lock.Lock; l != nil {
 		fmt.Fprintf(&b, "The lock %s holds feature set %q since MicroShift %s: it must stay configured.\n", out.Lock.Path, l.FeatureSet, l.Version)

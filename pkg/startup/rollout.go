@@ -27,6 +27,9 @@ type RolloutState struct {
 	File rollout.File
 	// Unusable says why the file can't be used; nil where it can or is absent.
 	Unusable error
+	// Unread says which files of the rollout this user may not read; nil where
+	// all could be. It is nothing to a start.
+	Unread error
 	// Configured is the configured minimum, none where it is not valid.
 	Configured rollout.Version
 	// Settings is what the rollout makes of the guarded gates on this device.
@@ -84,15 +87,35 @@ func (o Options) readRollout() RolloutState {
 	if !errors.Is(err, fs.ErrNotExist) {
 		s.Active, s.Unusable = true, err
 	}
+	s.forbidden(o.Rollout, err)
 	if host, err = o.host(o.Started); err == nil {
-		if started, err := rollout.ReadStarted(host); err == nil {
+		started, err := rollout.ReadStarted(host)
+		if err == nil {
 			s.Started = &started
 		}
-		if seen, err := rollout.ReadSeen(filepath.Join(filepath.Dir(host), rollout.SeenName)); err == nil {
+		s.forbidden(o.Started, err)
+		seen, err := rollout.ReadSeen(filepath.Join(filepath.Dir(host), rollout.SeenName))
+		if err == nil {
 			s.Seen = &seen
 		}
+		s.forbidden(filepath.Join(filepath.Dir(o.Started), rollout.SeenName), err)
 	}
 	return s
+}
+
+// forbidden notes a file that this user may not read.
+func (s *RolloutState) forbidden(name string, err error) {
+	if errors.Is(err, fs.ErrPermission) {
+		s.Unread = errors.Join(s.Unread, unread(name, err))
+	}
+}
+
+// forgive takes it that a start, which is root's, could use the rollout file
+// although this user may not read it.
+func (s *RolloutState) forgive() {
+	if errors.Is(s.Unusable, fs.ErrPermission) {
+		s.Active, s.Unusable = false, nil
+	}
 }
 
 // decide completes what is known, by the configuration and the Kubernetes that
@@ -124,6 +147,8 @@ func (s *RolloutState) diagnostics(cfg *config.Config) diag.List {
 		return diag.List{{Severity: diag.Warning, Code: "rollout-unusable", Pos: diag.Position{File: s.Path},
 			Message: fmt.Sprintf("the rollout file can't be used, so that all gates of the rollout are off: %v", s.Unusable),
 			Hint:    "leave it, microshift-feature-gates-controller writes it anew from the cluster; until then the configured minimum is enforced"}}
+	case s.Unread != nil:
+		return nil // the error says it
 	case s.Active && s.File.Generation == 0:
 		m := cfg.FeatureGates.MinimumKubeletVersion.Origin
 		return diag.List{{Severity: diag.Warning, Code: "rollout-missing", Pos: m.Pos, Path: m.Path,

@@ -74,6 +74,9 @@ type Outcome struct {
 	Rollout RolloutState
 	// Diagnostics holds every problem with the configuration and the lock.
 	Diagnostics diag.List
+	// Unread says what could not be read, so that it is not known what a start
+	// with it would do; nil where everything could be.
+	Unread error
 	// Image reports whether the system is an ostree or bootc image, which may
 	// roll back by itself.
 	Image bool
@@ -81,11 +84,14 @@ type Outcome struct {
 
 // Look finds out what a start would, and changes nothing.
 //
-// The error is not nil when something could not be read. The outcome is not
-// nil even then, and holds what could be.
+// The error is not nil when something could not be read, such as what only root
+// may read. The outcome is not nil even then, and holds what could be.
 func Look(o Options) (*Outcome, error) {
-	out, err := load(o)
-	return out, errors.Join(err, out.lookAtLock())
+	state := o.readRollout()
+	state.forgive()
+	out, err := load(o, state)
+	out.Unread = errors.Join(err, out.lookAtLock(), state.Unread)
+	return out, out.Unread
 }
 
 // Run is one start: it reads the configuration, decides what it means, checks
@@ -97,7 +103,7 @@ func Look(o Options) (*Outcome, error) {
 // A start that fails changes nothing on disk but FailureLog. One that goes on
 // records in Started which rollout it has taken, where there is one.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
-	out, err := load(o)
+	out, err := load(o, o.readRollout())
 	if err == nil {
 		err = out.takeLock(ctx)
 	} else {
@@ -148,10 +154,9 @@ func check(o Options, files []config.File, state *RolloutState) (*Outcome, error
 	return out, err
 }
 
-// load reads the configuration and judges it.
-func load(o Options) (*Outcome, error) {
+// load reads the configuration and judges it, with what was found of a rollout.
+func load(o Options, state RolloutState) (*Outcome, error) {
 	files, problems, readErr := config.Read(o.Paths)
-	state := o.readRollout()
 	out, err := check(o, files, &state)
 	out.Image = o.exists("/run/ostree-booted")
 	out.Diagnostics = append(out.Diagnostics, problems...)
@@ -163,6 +168,15 @@ func load(o Options) (*Outcome, error) {
 func (o Options) host(name string) (string, error) {
 	dir, err := o.Paths.HostPath(filepath.Dir(name))
 	return filepath.Join(dir, filepath.Base(name)), err
+}
+
+// unread is the error that a file of the device could not be read. A path of
+// the host in err is left out.
+func unread(name string, err error) error {
+	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("cannot read %s: %w", name, err)
 }
 
 func (o Options) exists(name string) bool {

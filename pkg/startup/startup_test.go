@@ -244,6 +244,62 @@ func TestNothingElseIsLogged(t *testing.T) {
 }
 
 // TestCancelled checks that a start that is told to stop writes no lock.
+// TestManyProblems wants the log of a start to stay short, errors before
+// warnings, with the reason at its end.
+func TestManyProblems(t *testing.T) {
+	files := map[string]string{}
+	keys := ""
+	for i := range 203 {
+		files[fmt.Sprintf("etc/microshift/config.d/%03d.yaml", i)] = ""
+		files[fmt.Sprintf("etc/microshift/config.d/%03d.yml", i)] = ""
+		keys += fmt.Sprintf("k%d: 1, ", i)
+	}
+	for _, tt := range []struct {
+		name, section string
+		log           map[string]int // number of lines by level and code
+		more          []string       // the lines that stand for others
+		failure       string         // the last line of the reason that is left
+	}{
+		{"warnings", "", map[string]int{"warning not-read": 200}, []string{"read 4 more configuration files", "and 3 more problems; microshift-feature-gates validate -o json lists all"}, ""},
+		{"both", "{k1: 1, k2: 2}", map[string]int{"error unknown-key": 2, "warning not-read": 198},
+			[]string{"read 4 more configuration files", "and 5 more problems; microshift-feature-gates validate -o json lists all"}, "  the keys here are featureSet"},
+		{"errors", "{" + keys + "}", map[string]int{"error unknown-key": 200},
+			[]string{"read 4 more configuration files", "and 206 more problems; microshift-feature-gates validate -o json lists all"}, "and 3 more errors"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files[configFile] = "apiServer: {featureGates: " + tt.section + "}\n"
+			root := device(t, files)
+			var log bytes.Buffer
+			_, err := startup.Run(context.Background(), options(t, root, "5.0.0", &log))
+			got := map[string]int{}
+			var more []string
+			var last string
+			for line := range strings.Lines(log.String()) {
+				var e struct{ Level, Code, Msg string }
+				if err := json.Unmarshal([]byte(line), &e); err != nil {
+					t.Fatal(err)
+				}
+				if last = e.Msg; e.Code != "" {
+					got[e.Level+" "+e.Code]++
+				} else if strings.Contains(e.Msg, " more ") && !strings.HasPrefix(e.Msg, "MicroShift") {
+					more = append(more, e.Msg)
+				}
+			}
+			if diff := cmp.Diff(tt.log, got) + cmp.Diff(tt.more, more); diff != "" {
+				t.Errorf("logged problems (-want +got):\n%s", diff)
+			}
+			if (err != nil) != strings.HasPrefix(last, "MicroShift does not start: ") {
+				t.Errorf("the error is %v, and the last line %q", err, last)
+			}
+			left, _ := os.ReadFile(filepath.Join(root, failFile))
+			lines := strings.Split(strings.TrimSpace(string(left)), "\n")
+			if !strings.HasPrefix(lines[len(lines)-1], tt.failure) || tt.failure == "" && len(left) > 0 {
+				t.Errorf("the reason that is left ends in %q, want %q", lines[len(lines)-1], tt.failure)
+			}
+		})
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	root := device(t, map[string]string{configFile: memoryQoS})
 	ctx, cancel := context.WithCancel(context.Background())
