@@ -1,5 +1,6 @@
-// Package assets holds the generated data that is compiled in. The commands
-// in assets/generate make it; package gates gives it meaning.
+// Package assets holds the data that is compiled in. The commands in
+// assets/generate make all but rollout; packages gates, publish and rollout give
+// it meaning.
 package assets
 
 import "embed"
@@ -9,6 +10,7 @@ import "embed"
 //   - featuresets/featureGate-FROM-TO-SelfManagedHA-SET.yaml: what OpenShift's
 //     feature sets switch on in the major versions FROM to TO
 //   - crds/*.crd.yaml: OpenShift's CustomResourceDefinitions of FeatureGate and Node
+//   - rollout/guarded.yaml: the gates that need every kubelet to be of a version
 //
-//go:embed gates/*.yaml featuresets/*.yaml crds/*.yaml
+//go:embed gates/*.yaml featuresets/*.yaml crds/*.yaml rollout/*.yaml
 var FS embed.FS

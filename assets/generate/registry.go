@@ -22,6 +22,36 @@ var openshiftGates = table{
 	"StoragePerformantSecurityPolicy": {Specs: []spec{{Version: "1.33", Stage: "alpha"}}}, // OpenShift 4.20
 }
 
+// checkedNeeds are the needs of gates that kube-apiserver checks among its
+// options, by minor. From 1.35 on, gates say themselves what they need.
+var checkedNeeds = map[string]map[string]string{
+	"1.32": {"AuthorizeNodeWithSelectors": "AuthorizeWithSelectors", "UnknownVersionInteroperabilityProxy": "StorageVersionAPI"},
+	"1.33": {"AuthorizeNodeWithSelectors": "AuthorizeWithSelectors"},
+}
+
+// unservedAPIs are the gates for which kube-apiserver itself reads an API that
+// it does not serve by default, and waits for it before it is ready; by the
+// minor from which on it reads which one. No table tells that: it was seen with
+// the kube-apiserver of each minor, and test/e2e shows it again.
+var unservedAPIs = map[string][]struct{ minor, api string }{
+	"CoordinatedLeaderElection": {{"1.32", "coordination.k8s.io/v1alpha2"}, {"1.33", "coordination.k8s.io/v1beta1"}},
+	"GenericWorkload":           {{"1.36", "scheduling.k8s.io/v1alpha2"}},
+	"MutatingAdmissionPolicy":   {{"1.32", "admissionregistration.k8s.io/v1alpha1"}, {"1.34", "admissionregistration.k8s.io/v1beta1"}, {"1.36", ""}},
+	"StorageVersionAPI":         {{"1.32", "internal.apiserver.k8s.io/v1alpha1"}},
+}
+
+// unservedAPI returns the API that kube-apiserver of a minor would wait for if
+// the gate were on, "" for none.
+func unservedAPI(name, minor string) string {
+	api := ""
+	for _, x := range unservedAPIs[name] {
+		if number(x.minor) <= number(minor) {
+			api = x.api
+		}
+	}
+	return api
+}
+
 // registry returns the file of the gates in tables, which are in the order of
 // components. The format is described in pkg/gates/decode.go. The since of a
 // gate is explained at gates.Gate there; older has those of older registries.
@@ -39,6 +69,19 @@ func registry(minor, source string, tables []table, older map[string]string) ([]
 		}
 		gates[name], recognisedBy[name] = g, components
 	}
+	for name, needed := range checkedNeeds[minor] {
+		g, ok := gates[name]
+		if _, also := gates[needed]; !ok || !also {
+			return nil, fmt.Errorf("there is no %s any more that needs %s", name, needed)
+		}
+		g.Requires = append(slices.Clone(g.Requires), needed)
+		gates[name] = g
+	}
+	for name := range unservedAPIs {
+		if _, ok := gates[name]; !ok && unservedAPI(name, minor) != "" {
+			return nil, fmt.Errorf("there is no %s any more that waits for an API", name)
+		}
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The feature gates of Kubernetes %s and the components that recognise them.\n", minor)
 	fmt.Fprintf(&b, "# Generated, do not edit: go -C assets/generate run . kubernetes-%s\n", minor)
@@ -52,6 +95,9 @@ func registry(minor, source string, tables []table, older map[string]string) ([]
 			since(minor, g.Specs, older[name]), specList(g.Specs), strings.Join(recognisedBy[name], ", "))
 		if len(g.Requires) > 0 {
 			fmt.Fprintf(&b, ", requires: [%s]", strings.Join(slices.Sorted(slices.Values(g.Requires)), ", "))
+		}
+		if api := unservedAPI(name, minor); api != "" {
+			fmt.Fprintf(&b, ", api: %s", api)
 		}
 		if _, ok := openshiftGates[name]; ok {
 			b.WriteString(", openshift: true")

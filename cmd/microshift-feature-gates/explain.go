@@ -37,14 +37,16 @@ type explainView struct {
 
 // gateVersionView is a gate in one version of Kubernetes.
 type gateVersionView struct {
-	Kubernetes string            `json:"kubernetes"`
-	MicroShift []string          `json:"microshift"`
-	Running    bool              `json:"running"`
-	State      string            `json:"state"` // known, not-yet or removed
-	Stage      string            `json:"stage"` // empty unless known
-	Default    bool              `json:"default"`
-	Locked     bool              `json:"locked"`
-	Components []gates.Component `json:"components"`
+	Kubernetes string   `json:"kubernetes"`
+	MicroShift []string `json:"microshift"`
+	Running    bool     `json:"running"`
+	State      string   `json:"state"` // known, not-yet or removed
+	Stage      string   `json:"stage"` // empty unless known
+	Default    bool     `json:"default"`
+	Locked     bool     `json:"locked"`
+	// UnservedAPI is the API that kube-apiserver would wait for in vain.
+	UnservedAPI string            `json:"unservedAPI,omitempty"`
+	Components  []gates.Component `json:"components"`
 }
 
 // What a version of Kubernetes makes of a gate.
@@ -88,7 +90,7 @@ func (a *app) explainCommand() *cobra.Command {
 Kubernetes, the components that recognise it, the feature sets that it is in,
 the gates that it needs, what is configured on this device and what a start
 would make of that. Works with a wrong configuration, too.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -180,7 +182,7 @@ func (v *explainView) versions(name string, running *gates.Registry) error {
 		}
 		v.Versions = append(v.Versions, gateVersionView{
 			Kubernetes: kube.String(), MicroShift: gates.ReleasesOf(kube), Running: kube.EqualTo(running.Version()), State: state,
-			Stage: g.Stage, Default: g.Default, Locked: g.Locked, Components: append([]gates.Component{}, g.Components...),
+			Stage: g.Stage, Default: g.Default, Locked: g.Locked, UnservedAPI: g.UnservedAPI, Components: append([]gates.Component{}, g.Components...),
 		})
 	}
 	return nil

@@ -21,7 +21,7 @@ JSON, for the kubelet as featureGates of a KubeletConfiguration, or for
 kube-apiserver as a part of its --openshift-config file, with the minimum kubelet
 version that is enforced. Components: kube-apiserver, kube-controller-manager,
 kube-scheduler, kubelet.`,
-		Args:      cobra.ExactArgs(1),
+		Args:      oneArgument,
 		ValidArgs: componentNames(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := component(args[0])

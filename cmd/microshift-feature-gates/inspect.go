@@ -26,7 +26,7 @@ plain or compressed with xz or gzip). The version of MicroShift comes from the
 report unless --microshift-version gives it.
 
 What the report lacks is said, and is no error.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.root != "/" {
 				return usageError("inspect takes the sosreport as its argument, not --root")

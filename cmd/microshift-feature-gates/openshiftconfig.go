@@ -14,11 +14,13 @@ import (
 const authorizer = "MinimumKubeletVersion"
 
 // authorizationModes returns the whole list, since argument lists in a
-// configuration replace each other. It is MicroShift's own with the authorizer
-// before RBAC and Node: the first mode that has an opinion decides, and these
-// two would let an old kubelet pass.
+// configuration replace each other. It is MicroShift's own (its
+// assets/controllers/kube-apiserver/defaultconfig.yaml) with the authorizer where
+// OpenShift has it (cluster-kube-apiserver-operator,
+// pkg/operator/configobservation/node, TestAddAuthorizationModes): the first mode
+// that has an opinion decides, and Node would let an old kubelet pass.
 func authorizationModes() []string {
-	return []string{"Scope", "SystemMasters", authorizer, "RBAC", "Node"}
+	return []string{"Scope", "SystemMasters", "RBAC", authorizer, "Node"}
 }
 
 // openshiftConfig is the fragment of a KubeAPIServerConfig, as the file behind
@@ -59,8 +61,8 @@ func (a *app) warnOfLockout(v openshiftConfig) {
 	}
 	for _, line := range []string{
 		fmt.Sprintf("kube-apiserver denies kubelets below %s with this configuration.", v.MinimumKubeletVersion),
-		"A node that has just been created or updated in place may be locked out although its kubelet is new enough: its Node object",
-		"has no version or the old one until the kubelet has written it. Restart the kubelet, or delete the Node, to get out of that.",
+		"A kubelet that is new enough is locked out as well while its Node object is missing, has no version or an old one, as that of a node",
+		"that joins or was updated in place: it may neither create its Node nor patch its version. To let it in, write them as administrator.",
 	} {
 		fmt.Fprintf(a.stderr, "warning: %s\n", strings.TrimSpace(line))
 	}

@@ -48,6 +48,14 @@ func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// oneArgument is for a command that needs the argument of its Use line.
+func oneArgument(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError("want one argument, got %d: %s", len(args), strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+	}
+	return nil
+}
+
 // app holds the global flags and where the output goes.
 type app struct {
 	stdout, stderr io.Writer

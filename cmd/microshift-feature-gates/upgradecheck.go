@@ -40,7 +40,7 @@ func (a *app) upgradeCheckCommand() *cobra.Command {
 or older: what the lock says to it, and what becomes there of each gate that is
 configured. Nothing is written. Ends as a start with that version would: with 0,
 1 where the configuration would be rejected, 4 where the lock would stop it.`,
-		Args:              cobra.ExactArgs(1),
+		Args:              oneArgument,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(_ *cobra.Command, args []string) error {
 			target, err := lock.ParseVersion(args[0])
@@ -98,10 +98,11 @@ func upgradeNotes(now, then *startup.Outcome) []string {
 	notes := []string{}
 	from, to := now.Options.Version, then.Options.Version
 	v := then.Lock.Verdict
-	if word, _ := startOf(then); word == startRejected && v.Refused() {
+	start, _ := startOf(then)
+	if start == startRejected && v.Refused() {
 		notes = append(notes, "the lock would stop it as well: "+v.Summary(then.Lock.Path))
 	}
-	if v.VersionBlocked && v.Now.FeatureSet == gates.CustomNoUpgrade && !v.Blocking.IsZero() {
+	if start != startRejected && v.VersionBlocked && v.Now.FeatureSet == gates.CustomNoUpgrade && !v.Blocking.IsZero() {
 		notes = append(notes, "the lock would let the version pass with a support exception: apiServer.featureGates.specialHandlingSupportExceptionRequired needs "+
 			exceptions(v.Blocking)+" as well")
 	}

@@ -31,7 +31,7 @@ const (
 	changeRemoved   = "removed"   // no component recognises the gate any more
 	changeAdded     = "added"     // a component recognises it now
 	changeUnknown   = "unknown"   // no component recognises it in either version
-	changeRefused   = "refused"   // locked to the other value, so the configuration is rejected
+	changeRefused   = "refused"   // kube-apiserver would not become ready, so the configuration is rejected
 	changeSkipped   = "skipped"   // the feature set has it, and that Kubernetes can't take it
 	changeLocked    = "locked"    // locked to the configured value
 	changeGraduated = "graduated" // a later stage
@@ -97,7 +97,7 @@ func changes(name string, enabled bool, now, then *resolve.Result) []change {
 	case !had && !has:
 		return []change{{changeUnknown, "unknown to Kubernetes in both versions"}}
 	case !had:
-		return append([]change{{changeAdded, "takes effect there: new since Kubernetes " + after.Since}}, refused(after, enabled, kube)...)
+		return append([]change{{changeAdded, "takes effect there: new since Kubernetes " + after.Since}}, refused(then, after, enabled)...)
 	case !has:
 		text := "does nothing there: Kubernetes " + kube + " does not have it yet"
 		if since, ok := gates.Removed(name, then.Registry().Version()); ok {
@@ -105,7 +105,7 @@ func changes(name string, enabled bool, now, then *resolve.Result) []change {
 		}
 		return []change{{changeRemoved, text}}
 	}
-	list := refused(after, enabled, kube)
+	list := refused(then, after, enabled)
 	if after.Locked && !before.Locked && len(list) == 0 {
 		list = append(list, change{changeLocked, fmt.Sprintf("locked to %t there, so the setting can go", after.Default)})
 	}
@@ -129,9 +129,9 @@ func changes(name string, enabled bool, now, then *resolve.Result) []change {
 }
 
 // refused returns that a setting would be rejected, if so.
-func refused(g gates.Gate, enabled bool, kube string) []change {
-	if g.Locked && g.Default != enabled {
-		return []change{{changeRefused, fmt.Sprintf("would be rejected: locked to %t in Kubernetes %s", g.Default, kube)}}
+func refused(then *resolve.Result, g gates.Gate, enabled bool) []change {
+	if why := then.Registry().Refusal(g, enabled); why != "" {
+		return []change{{changeRefused, "would be rejected: " + why}}
 	}
 	return nil
 }

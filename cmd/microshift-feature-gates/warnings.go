@@ -44,9 +44,11 @@ func (v *explainView) runningWarnings() []string {
 	switch {
 	case g.Locked:
 		return []string{fmt.Sprintf("It is locked %s in Kubernetes %s: the other value is rejected, since kube-apiserver would not start.", onOff(g.Default), g.Kubernetes)}
+	case g.UnservedAPI != "":
+		list = append(list, fmt.Sprintf("Switching it on is rejected in Kubernetes %s: kube-apiserver would wait for the API %s, which MicroShift does not serve.", g.Kubernetes, g.UnservedAPI))
 	case v.all > 0:
 		list = append(list, fmt.Sprintf("It sets all %s gates that are not set by themselves, %d of them in Kubernetes %s, whether they go together or not. "+
-			"kube-apiserver is known to die at start with AllAlpha.", g.Stage, v.all, g.Kubernetes))
+			"kube-apiserver is known not to become ready with AllAlpha.", g.Stage, v.all, g.Kubernetes))
 	}
 	return append(list, stageWarning(g.Stage))
 }
@@ -69,6 +71,7 @@ func (v *explainView) laterWarnings() []string {
 	var list []string
 	i := slices.IndexFunc(v.Versions, func(g gateVersionView) bool { return g.Running })
 	locked := i >= 0 && v.Versions[i].Locked
+	waits := i >= 0 && v.Versions[i].UnservedAPI != ""
 	for _, g := range v.Versions[i+1:] {
 		in := "Kubernetes " + g.Kubernetes
 		if len(g.MicroShift) > 0 {
@@ -77,6 +80,9 @@ func (v *explainView) laterWarnings() []string {
 		switch {
 		case g.State == stateRemoved:
 			return append(list, "It is removed in "+in+": from there on, setting it does nothing.")
+		case g.UnservedAPI != "" && !waits:
+			waits = true
+			list = append(list, fmt.Sprintf("Switching it on is rejected in %s: kube-apiserver would wait for the API %s there, which MicroShift does not serve.", in, g.UnservedAPI))
 		case g.State == stateKnown && g.Locked && !locked:
 			locked = true
 			list = append(list, fmt.Sprintf("It is locked %s in %s: a configuration that sets it %s is rejected there.", onOff(g.Default), in, onOff(!g.Default)))

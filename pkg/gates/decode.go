@@ -18,10 +18,10 @@ import (
 //	# any number of comments
 //	generatedFrom: k8s.io/kubernetes v1.36.2
 //	gates:
-//	  NAME: {since: "1.28", specs: [SPEC, SPEC], components: [C, C], requires: [NAME], openshift: true}
+//	  NAME: {since: "1.28", specs: [SPEC, SPEC], components: [C, C], requires: [NAME], api: GROUP/VERSION, openshift: true}
 //
-// with one line for each gate, sorted by name, where requires and openshift
-// may be left out, and a SPEC is
+// with one line for each gate, sorted by name, where requires, api and
+// openshift may be left out, and a SPEC is
 //
 //	VERSION alpha|beta|ga|deprecated on|off [locked] [min-compatibility=VERSION]
 //
@@ -82,6 +82,13 @@ func (d *decoder) gate(line string) (Gate, error) {
 			return Gate{}, errors.New("requires not ended")
 		}
 		g.Requires = strings.Split(requires, ", ")
+	}
+	if after, found := strings.CutPrefix(rest, ", api: "); found {
+		end := strings.IndexAny(after, ",}")
+		if end < 0 {
+			return Gate{}, errors.New("api not ended")
+		}
+		g.UnservedAPI, rest = after[:end], after[end:]
 	}
 	rest, g.OpenShift = strings.CutPrefix(rest, ", openshift: true")
 	if rest != "}" {

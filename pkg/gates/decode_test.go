@@ -16,20 +16,24 @@ const head = "# comment\ngeneratedFrom: here\ngates:\n"
 func TestDecode(t *testing.T) {
 	source, gates, err := decode(head +
 		`  A: {since: "1.2", specs: [1.2 alpha off, 1.3 beta off, 1.3 beta on min-compatibility=1.2], components: [kubelet]}` + "\n" +
-		`  B: {since: "1.4", specs: [0.0 deprecated on locked], components: [kube-apiserver, kubelet], requires: [A, C], openshift: true}` + "\n")
+		`  B: {since: "1.4", specs: [0.0 deprecated on locked], components: [kube-apiserver, kubelet], requires: [A, C], api: g/v1, openshift: true}` + "\n" +
+		`  C: {since: "1.4", specs: [1.4 alpha off], components: [kubelet], api: g.io/v1beta1}` + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if source != "here" || len(gates) != 2 {
-		t.Fatalf("got %d gates of %q, want 2 of here", len(gates), source)
+	if source != "here" || len(gates) != 3 {
+		t.Fatalf("got %d gates of %q, want 3 of here", len(gates), source)
 	}
 	a, b := gates[0], gates[1]
 	if got := specText(a.Specs[2]); got != "1.3 beta on min-compatibility=1.2" || len(a.Specs) != 3 || a.Since != "1.2" {
 		t.Errorf("A is %+v", a)
 	}
 	if got := specText(b.Specs[0]); got != "0.0 deprecated on locked" || !b.OpenShift ||
-		len(b.Requires) != 2 || b.Requires[1] != "C" || len(b.Components) != 2 || b.Components[1] != Kubelet {
+		len(b.Requires) != 2 || b.Requires[1] != "C" || len(b.Components) != 2 || b.Components[1] != Kubelet || b.UnservedAPI != "g/v1" {
 		t.Errorf("B is %+v", b)
+	}
+	if c := gates[2]; c.UnservedAPI != "g.io/v1beta1" || c.OpenShift || a.UnservedAPI != "" {
+		t.Errorf("C is %+v, A is %+v", c, a)
 	}
 }
 
@@ -46,6 +50,8 @@ func TestDecodeErrors(t *testing.T) {
 		{", components: [kubelet]", "", "components missing"},
 		{"kubelet]}", "kubelet", "not ended"},
 		{"kubelet]}", "kubelet], requires: [B", "not ended"},
+		{"kubelet]}", "kubelet], api: g/v1", "api not ended"},
+		{"kubelet]}", "kubelet], api: g/v1, requires: [B]}", "closing brace"},
 		{"kubelet]}", "kubelet]", "closing brace"},
 		{"kubelet]}", "kubelet], more: x}", "closing brace"},
 		{"[kubelet]", "[kubelet, kube-proxy]", `unknown component "kube-proxy"`},
@@ -92,6 +98,7 @@ func TestFilesAreYAML(t *testing.T) {
 			Gates         map[string]struct {
 				Since                       string
 				Specs, Components, Requires []string
+				API                         string
 				OpenShift                   bool
 			}
 		}
@@ -112,8 +119,8 @@ func TestFilesAreYAML(t *testing.T) {
 			for _, c := range g.Components {
 				components = append(components, string(c))
 			}
-			got := []any{g.Since, specs, components, g.Requires, g.OpenShift}
-			want := []any{y.Since, y.Specs, y.Components, y.Requires, y.OpenShift}
+			got := []any{g.Since, specs, components, g.Requires, g.UnservedAPI, g.OpenShift}
+			want := []any{y.Since, y.Specs, y.Components, y.Requires, y.API, y.OpenShift}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: %s (-YAML +registry):\n%s", v, g.Name, diff)
 			}

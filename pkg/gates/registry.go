@@ -57,6 +57,12 @@ type Gate struct {
 	// that knows it, and may be older than that.
 	Since string
 
+	// UnservedAPI is the API, such as "coordination.k8s.io/v1beta1", that
+	// kube-apiserver reads when the gate is on, and does not serve by default.
+	// Without it kube-apiserver does not become ready, and MicroShift has no
+	// setting to serve it. Empty for most gates.
+	UnservedAPI string
+
 	OpenShift bool // added by OpenShift's Kubernetes, unknown to the original
 }
 
@@ -115,6 +121,19 @@ func (r *Registry) Gate(name string) (Gate, bool) {
 
 // Gates returns all gates sorted by name.
 func (r *Registry) Gates() []Gate { return slices.Clone(r.gates) }
+
+// Refusal returns why kube-apiserver would not become ready with g set to
+// enabled, such as "locked to true in Kubernetes 1.36"; "" if nothing is known
+// against it. That other gates must be on for g is another matter.
+func (r *Registry) Refusal(g Gate, enabled bool) string {
+	switch {
+	case g.Locked && g.Default != enabled:
+		return fmt.Sprintf("locked to %t in Kubernetes %s", g.Default, r.kube)
+	case enabled && g.UnservedAPI != "":
+		return fmt.Sprintf("in Kubernetes %s, kube-apiserver would wait for the API %s, which MicroShift does not serve", r.kube, g.UnservedAPI)
+	}
+	return ""
+}
 
 // FeatureGate returns a new feature gate of component-base with nothing set,
 // which knows the gates and what they need, and emulates the registry's

@@ -121,8 +121,8 @@ func (r *Result) expand(v *validator, set gates.Set) {
 			switch {
 			case !ok:
 				r.Unrecognized = append(r.Unrecognized, name)
-			case g.Locked && g.Default != enabled:
-				r.skip(name, enabled, fmt.Sprintf("locked to %t in Kubernetes %s", g.Default, v.reg.Version()))
+			case v.reg.Refusal(g, enabled) != "":
+				r.skip(name, enabled, v.reg.Refusal(g, enabled))
 			case !taken: // a required gate stays on
 				v.settings[name] = Setting{Gate: g, Enabled: enabled, Reason: FeatureSet, Origin: r.FeatureSet.Origin}
 			}

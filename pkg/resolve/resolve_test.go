@@ -105,6 +105,10 @@ func TestDiagnostics(t *testing.T) {
 		"locked, the default":      {custom("NodeLogQuery", "", "", ""), ""},
 		"needs a gate that is off": {custom("UnknownVersionInteroperabilityProxy", "APIServerIdentity", "", ""), "5:17 error gate-needs"},
 		"needs a gate that is on":  {custom("UnknownVersionInteroperabilityProxy", "", "", ""), ""},
+		"waits for an API":         {custom("CoordinatedLeaderElection", "", "", ""), "5:17 error gate-needs-api"},
+		"would wait for an API":    {custom("", "CoordinatedLeaderElection", "", ""), ""},
+		"needs one that waits":     {custom("GangScheduling", "", "", ""), "5:17 error gate-needs"},
+		"kubelet, waits":           {"kubelet: {featureGates: {GenericWorkload: true}}\n", "1:43 error gate-needs-api"},
 		"typo":                     {custom("MemoryQos", "", "", ""), "5:17 warning gate-unknown"},
 		"AllAlpha":                 {custom("AllAlpha", "", "", ""), "5:17 warning gate-all"},
 		"AllBeta off":              {custom("", "AllBeta", "", ""), "5:18 warning gate-all"},
@@ -218,6 +222,28 @@ func TestReason(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("reason of %s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestPreviewSetWithoutAPI checks that a gate of a preview set is left out where
+// kube-apiserver would wait for its API: OpenShift has an operator that lets it
+// serve the API, MicroShift has not (OCPBUGS-71208).
+func TestPreviewSetWithoutAPI(t *testing.T) {
+	for kube, want := range map[string]string{
+		"1.33": "in Kubernetes 1.33, kube-apiserver would wait for the API admissionregistration.k8s.io/v1alpha1, which MicroShift does not serve",
+		"1.35": "in Kubernetes 1.35, kube-apiserver would wait for the API admissionregistration.k8s.io/v1beta1, which MicroShift does not serve",
+		"1.36": "", // it is GA there, and served
+	} {
+		r, _ := of(t, kube, "apiServer: {featureGates: {featureSet: TechPreviewNoUpgrade}}")
+		got := ""
+		for _, s := range r.Skipped {
+			if s.Name == "MutatingAdmissionPolicy" {
+				got = s.Why
+			}
+		}
+		if s, set := r.Setting("MutatingAdmissionPolicy"); got != want || set != (want == "") {
+			t.Errorf("Kubernetes %s: left out because of %q, set %t to %t; want %q", kube, got, set, s.Enabled, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // The two gates that stand for all gates of a stage. Every component
-// recognises them, no registry lists them.
+// recognises them.
 const (
 	allAlpha = "AllAlpha"
 	allBeta  = "AllBeta"
@@ -156,8 +156,7 @@ func (v *validator) item(item config.Value[string], g group) {
 		v.allOfStage(item.Origin, name, g.enabled)
 	case !known:
 		v.unknown(item.Origin, name)
-	case gate.Locked && gate.Default != g.enabled:
-		v.locked(item.Origin, gate, g.enabled)
+	case v.refused(item.Origin, gate, g.enabled):
 		return
 	}
 	v.settings[name] = Setting{Gate: gate, Enabled: g.enabled, Reason: g.reason, Origin: item.Origin}
@@ -175,20 +174,37 @@ func (v *validator) gate(name string) (gates.Gate, bool) {
 }
 
 func (v *validator) allOfStage(o config.Origin, name string, enabled bool) {
-	state := "off"
+	stage := strings.ToLower(strings.TrimPrefix(name, "All"))
+	state, hint := "off", "list the gates that you need instead"
 	if enabled {
 		state = "on"
+		var waiting []string
+		for _, g := range v.reg.Gates() {
+			if g.Stage == stage && g.UnservedAPI != "" {
+				waiting = append(waiting, g.Name)
+			}
+		}
+		if len(waiting) > 0 {
+			hint += "; kube-apiserver never becomes ready with " + strings.Join(waiting, " or ") + " on"
+		}
 	}
-	stage := strings.ToLower(strings.TrimPrefix(name, "All"))
-	v.at(diag.Warning, "gate-all", o, fmt.Sprintf("%s switches every %s gate %s that is not listed by itself", name, stage, state),
-		"list the gates that you need instead; kube-apiserver is known to die at start with AllAlpha")
+	v.at(diag.Warning, "gate-all", o, fmt.Sprintf("%s switches every %s gate %s that is not listed by itself", name, stage, state), hint)
 }
 
-func (v *validator) locked(o config.Origin, g gates.Gate, enabled bool) {
+// refused reports a gate that would keep kube-apiserver from becoming ready.
+func (v *validator) refused(o config.Origin, g gates.Gate, enabled bool) bool {
+	why := v.reg.Refusal(g, enabled)
 	state := map[bool]string{true: "enabled", false: "disabled"}
-	v.at(diag.Error, "gate-locked", o,
-		fmt.Sprintf("%s can't be %s: it is locked to %t in Kubernetes %s, and kube-apiserver would not start", g.Name, state[enabled], g.Default, v.reg.Version()),
-		"remove it; it is "+state[g.Default]+" anyway")
+	switch {
+	case why == "":
+		return false
+	case g.Locked && g.Default != enabled:
+		v.at(diag.Error, "gate-locked", o, fmt.Sprintf("%s can't be %s: it is %s, and kube-apiserver would not start", g.Name, state[enabled], why),
+			"remove it; it is "+state[g.Default]+" anyway")
+	default:
+		v.at(diag.Error, "gate-needs-api", o, fmt.Sprintf("%s can't be %s: %s", g.Name, state[enabled], why), "remove it")
+	}
+	return true
 }
 
 // unknown warns of a name that no component of this Kubernetes recognises.
@@ -235,6 +251,9 @@ func (v *validator) dependencies(fg featuregate.FeatureGate) {
 		for _, missing := range unmet(g, fg) {
 			dependent, dependency := v.settings[g.Name].Origin, v.settings[missing].Origin
 			hint := fmt.Sprintf("enable %s too, or do not enable %s", missing, g.Name)
+			if need, ok := v.reg.Gate(missing); ok && v.reg.Refusal(need, true) != "" {
+				hint = fmt.Sprintf("do not enable %s: %s can't be enabled", g.Name, missing)
+			}
 			if dependent.Path == "" {
 				dependent, dependency = dependency, dependent
 				hint = fmt.Sprintf("disable %s too, or do not disable %s", g.Name, missing)

@@ -17,7 +17,7 @@ func TestFlagsTakeEffect(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				d := newDevice(t, k, c.text)
 				shown := d.show(t)
-				server := startAPIServer(t, k, startEtcd(t, t.TempDir()), d.flag(t, "kube-apiserver"), c.apiServer)
+				server := startAPIServer(t, k, startEtcd(t, t.TempDir()), d.flag(t, "kube-apiserver"))
 				server.compare(t, "kube-apiserver", d, shown)
 				server.checkFlagz(t, shown)
 				server.checkCompression(t, shown)

@@ -119,7 +119,7 @@ func request(method, url string, body io.Reader, header map[string]string) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(resp.Body)
 	return answer{resp.StatusCode, resp.Header, string(data)}, err
 }

@@ -22,10 +22,9 @@ type kubernetes struct {
 	module     string   // below components, which pins the version
 	programs   []string // its components that the tests run
 
-	// needAPI has the gates with which kube-apiserver does not become ready
-	// unless it serves an API that is off by default, and what it complains of
-	// then. MicroShift has no way to switch such an API on.
-	needAPI map[string]string
+	// waiting has what kube-apiserver complains of while it waits for an API
+	// that it does not serve by default, by the gate that makes it wait.
+	waiting map[string]string
 }
 
 const notFound = "the server could not find the requested resource"
@@ -36,7 +35,7 @@ var (
 	newest = kubernetes{
 		minor: "1.36", microshift: "5.0.0", module: ".",
 		programs: []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"},
-		needAPI: map[string]string{
+		waiting: map[string]string{
 			"CoordinatedLeaderElection": "failed to list *v1beta1.LeaseCandidate: " + notFound,
 			"GenericWorkload":           "failed to list *v1alpha2.Workload: " + notFound,
 			"StorageVersionAPI":         notFound + " (post storageversions.internal.apiserver.k8s.io)",
@@ -45,7 +44,7 @@ var (
 	older = kubernetes{
 		minor: "1.35", microshift: "4.22.0", module: "kubernetes-1.35",
 		programs: []string{"kube-apiserver"},
-		needAPI: map[string]string{
+		waiting: map[string]string{
 			"CoordinatedLeaderElection": "failed to list *v1beta1.LeaseCandidate: " + notFound,
 			"MutatingAdmissionPolicy":   "failed to list *v1beta1.MutatingAdmissionPolicy: " + notFound,
 			"StorageVersionAPI":         notFound + " (post storageversions.internal.apiserver.k8s.io)",

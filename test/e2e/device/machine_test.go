@@ -134,8 +134,7 @@ func (m *machine) cutPower() {
 	if m.init != 0 {
 		_ = syscall.Kill(m.init, syscall.SIGKILL) // it may be gone
 	}
-	done := make(chan error, 1)
-	go func() { done <- m.nspawn.Wait() }()
+	done := m.ended()
 	select {
 	case <-done:
 	case <-time.After(20 * time.Second):
@@ -145,12 +144,21 @@ func (m *machine) cutPower() {
 	m.nspawn, m.init = nil, 0
 }
 
+// ended is closed when the machine is off, however that came about.
+func (m *machine) ended() <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = m.nspawn.Wait()
+	}()
+	return done
+}
+
 // reboot shuts the machine down in an orderly way, and boots it again.
 func (m *machine) reboot() {
 	m.t.Helper()
 	_, _ = m.try("systemctl", "poweroff") // ends together with it
-	done := make(chan error, 1)
-	go func() { done <- m.nspawn.Wait() }()
+	done := m.ended()
 	select {
 	case <-done:
 	case <-time.After(2 * time.Minute):
