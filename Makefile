@@ -30,7 +30,7 @@ test: ## run all tests, the examples of the documents included
 
 check: lint ## format, vet, lint; modules and generated files up to date
 	@files=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || echo .)); test -z "$$files" || { echo "not formatted, run make fmt:"; echo "$$files"; exit 1; }
-	go vet ./...
+	go vet -tags e2e ./...
 	go -C assets/generate vet .
 	go mod tidy -diff
 	go -C assets/generate mod tidy -diff
@@ -71,7 +71,7 @@ man: build ## write the manual pages to _output/man
 	go run ./packaging/man $(BIN)/microshift-feature-gates $(OUTPUT)/man
 
 e2e: ## test on real components and a real systemd; as root, takes long when cold
-	go test -tags e2e -count=1 -v -timeout 60m ./test/e2e ./test/e2e/device ./test/e2e/cluster
+	go test -tags e2e -count=1 -p 1 -v -timeout 60m ./test/e2e/...
 
 crash: ## test starts that are killed, a failing disk, and many starts at once; needs strace
 	go test -tags e2e -count=1 -v -timeout 60m ./test/trust
