@@ -26,21 +26,22 @@ var ours = map[string]struct {
 	may    []string
 	reason string
 }{
-	"assets":         {nil, "it is data; package gates gives it meaning"},
-	"pkg/diag":       {nil, "everything reports with it, so it can depend on nothing"},
-	"pkg/config":     {[]string{"pkg/diag"}, "it reads what is written, and does not know which gates or sets are valid"},
-	"pkg/gates":      {[]string{"assets", "pkg/diag"}, "it knows what exists, and not what is configured"},
-	"pkg/resolve":    {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "what applies depends on the configuration and the registry, never on the lock or the disk"},
-	"pkg/lock":       {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "it compares sections as configured; what they resolve to changes with Kubernetes, and must not change the verdict"},
-	"pkg/startup":    {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/rollout"}, "it is what MicroShift embeds, and must stay free of all that talks to a cluster"},
-	"pkg/rollout":    {[]string{"pkg/resolve", "pkg/gates", "pkg/diag"}, "it decides; who asks a cluster, and who reads the configuration, is others' business"},
-	"pkg/publish":    {[]string{"assets", "pkg/resolve", "pkg/gates", "pkg/diag"}, "it mirrors what is resolved; files and the lock are startup's"},
-	"pkg/controller": {[]string{"pkg/rollout", "pkg/publish", "pkg/resolve", "pkg/gates", "pkg/diag"}, "it works in a cluster; files and the lock are startup's"},
-	"pkg/sosreport":  {nil, "it unpacks what a stranger sends, and leaves the judgement to those who judge a device"},
-	prestart:         {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/rollout", "pkg/sosreport", "pkg/startup"}, "it runs before MicroShift, without a cluster"},
-	controller:       {[]string{"pkg/config", "pkg/controller", "pkg/diag", "pkg/gates", "pkg/lock", "pkg/publish", "pkg/resolve", "pkg/rollout", "pkg/startup"}, "nothing imports a command, and a command no other"},
-	"packaging/man":  {nil, "it takes what the built command says of itself"},
-	"test":           {nil, "it looks at the repository from outside, and runs what was built"},
+	"assets":             {nil, "it is data; who reads it gives it meaning"},
+	"pkg/diag":           {nil, "everything reports with it, so it can depend on nothing"},
+	"pkg/config":         {[]string{"pkg/diag"}, "it reads what is written, and does not know which gates or sets are valid"},
+	"pkg/gates":          {[]string{"assets", "pkg/diag"}, "it knows what exists, and not what is configured"},
+	"pkg/resolve":        {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "what applies depends on the configuration and the registry, never on the lock or the disk"},
+	"pkg/lock":           {[]string{"pkg/config", "pkg/gates", "pkg/diag"}, "it compares sections as configured; what they resolve to changes with Kubernetes, and must not change the verdict"},
+	"pkg/startup":        {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/rollout"}, "it is what MicroShift embeds, and must stay free of all that talks to a cluster"},
+	"pkg/rollout":        {[]string{"assets", "pkg/resolve", "pkg/gates", "pkg/diag"}, "it decides; who asks a cluster, and who reads the configuration, is others' business"},
+	"pkg/publish":        {[]string{"assets", "pkg/resolve", "pkg/gates", "pkg/diag"}, "it mirrors what is resolved; files and the lock are startup's"},
+	"pkg/controller":     {[]string{"pkg/rollout", "pkg/publish", "pkg/resolve", "pkg/gates", "pkg/diag"}, "it works in a cluster; files and the lock are startup's"},
+	"pkg/sosreport":      {nil, "it unpacks what a stranger sends, and leaves the judgement to those who judge a device"},
+	prestart:             {[]string{"pkg/config", "pkg/gates", "pkg/diag", "pkg/lock", "pkg/resolve", "pkg/rollout", "pkg/sosreport", "pkg/startup"}, "it runs before MicroShift, without a cluster"},
+	controller:           {[]string{"pkg/config", "pkg/controller", "pkg/diag", "pkg/gates", "pkg/lock", "pkg/publish", "pkg/resolve", "pkg/rollout", "pkg/startup"}, "nothing imports a command, and a command no other"},
+	"packaging/man":      {nil, "it takes what the built command says of itself"},
+	"packaging/licenses": {nil, "it takes what go list says of a command"},
+	"test":               {nil, "it looks at the repository from outside, and runs what was built"},
 }
 
 // theirs has the packages of others that only some of ours may import.
@@ -57,6 +58,10 @@ var theirs = []struct {
 		"its types change with every release; only what reads OpenShift's sets or writes OpenShift's objects needs them"},
 	{[]string{"github.com/sirupsen/logrus"}, []string{"pkg/startup", "pkg/rollout", "pkg/publish", "pkg/controller", "cmd/"},
 		"below startup nothing logs: packages return what there is to say, and the caller decides where it goes"},
+	{[]string{"os/exec", "plugin"}, []string{"cmd/", "packaging/"},
+		"nothing that a configuration says is run; the commands start microshift and systemctl by their fixed names"},
+	{[]string{"github.com/google/licensecheck"}, []string{"packaging/licenses"},
+		"only a package that is built needs to know licences"},
 	{[]string{"log", "log/slog"}, nil,
 		"one logger is enough, and it is logrus, MicroShift's own"},
 }

@@ -15,27 +15,23 @@ import (
 
 // mirror is what the nodes.config object is to have.
 type mirror struct {
-	known      bool // whether the state could be read at all
-	began      bool // whether there is a rollout
+	began      bool // whether a state has been read
 	minimum    rollout.Version
 	conditions []metav1.Condition
 }
 
 // setMirror takes over the enforced minimum at once. Conditions follow when
-// they are written to the ConfigMap, or here for the first time.
-func (c *Controller) setMirror(s rollout.State, stateErr error, conditions []metav1.Condition) {
-	if stateErr != nil || s.Generation == 0 {
+// they are written to the ConfigMap; at first they are those that were written
+// last, by this or another controller.
+func (c *Controller) setMirror(m *corev1.ConfigMap, s rollout.State) {
+	if s.Generation == 0 {
 		return
 	}
-	first := !c.mirror.known
-	changed := first || c.mirror.minimum != s.Status
-	c.mirror.known, c.mirror.began, c.mirror.minimum = true, true, s.Status
-	if m, err := c.cachedMap(); err == nil && first {
-		// What was written last, by this or another controller.
-		if c.mirror.conditions = conditionsOf(m); c.mirror.conditions == nil {
-			c.mirror.conditions = conditions
-		}
+	changed := !c.mirror.began || c.mirror.minimum != s.Status
+	if !c.mirror.began {
+		c.mirror.conditions = conditionsOf(m)
 	}
+	c.mirror.began, c.mirror.minimum = true, s.Status
 	if changed && c.installed[publish.NodeConfigs.Resource] {
 		c.queue.Add(itemNodeConfig)
 	}

@@ -38,7 +38,7 @@ func (c *Controller) syncRollout(ctx context.Context) error {
 		return nil
 	}
 	c.tell(m, report, conditions)
-	c.setMirror(s, stateErr, conditions)
+	c.setMirror(m, s)
 	return c.publishConditions(ctx, m, s, conditions)
 }
 

@@ -32,23 +32,6 @@ type Guard struct {
 	Standing Standing // in the running Kubernetes; the zero value is Unknown
 }
 
-// DefaultGuards returns the guarded gates: all that concern user namespaces,
-// without which an older kubelet would run such a pod. standing tells about
-// each in the running Kubernetes; nil means that none is known.
-func DefaultGuards(standing func(gate string) Standing) []Guard {
-	guards := []Guard{
-		{Gate: "ProcMountType", Requires: V(1, 30, 0)},
-		{Gate: "UserNamespacesPodSecurityStandards", Requires: V(1, 30, 0)},
-		{Gate: "UserNamespacesSupport", Requires: V(1, 30, 0)},
-	}
-	if standing != nil {
-		for i := range guards {
-			guards[i].Standing = standing(guards[i].Gate)
-		}
-	}
-	return guards
-}
-
 // Node is what the rollout looks at of a Node object.
 type Node struct {
 	Name         string
