@@ -5,15 +5,20 @@ BIN     := $(OUTPUT)/bin
 RELEASE ?= $(shell git describe --tags --always --abbrev=12 --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 COMMANDS ?= ./cmd/...
+VULNDB ?= https://vuln.go.dev
 
 # The same source gives the same bytes, wherever it is built.
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.release=$(RELEASE)"
 
-# golangci-lint has many dependencies, so it is no tool of go.mod.
+# These have many dependencies, so they are no tools of go.mod.
 LINT_VERSION := v2.15.0
 LINT         := $(BIN)/golangci-lint-$(LINT_VERSION)
+SBOM_VERSION := v1.10.0
+SBOM         := $(BIN)/cyclonedx-gomod-$(SBOM_VERSION)
+VULN_VERSION := v1.9.0
+VULN         := $(BIN)/govulncheck-$(VULN_VERSION)
 
-.PHONY: help build run test check fmt lint generate bench fuzz rpm man e2e crash clean
+.PHONY: help build run test check fmt lint sbom vuln generate bench fuzz rpm man e2e crash clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +52,26 @@ $(LINT):
 	mkdir -p $(BIN)
 	GOBIN="$(abspath $(BIN))" GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(BIN)/golangci-lint $(LINT)
+
+sbom: build $(SBOM) ## write what is linked into each command, as CycloneDX, to _output/sbom
+	mkdir -p $(OUTPUT)/sbom
+	@set -e; for command in $$(go list -f '{{.Dir}}' $(COMMANDS)); do \
+		name=$$(basename $$command); \
+		$(SBOM) bin -json -std -noserial -notimestamp -version $(RELEASE) -output $(OUTPUT)/sbom/$$name.cdx.json $(BIN)/$$name; \
+	done
+
+$(SBOM):
+	mkdir -p $(BIN)
+	GOBIN="$(abspath $(BIN))" GOFLAGS= go install -trimpath github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(SBOM_VERSION)
+	mv $(BIN)/cyclonedx-gomod $(SBOM)
+
+vuln: $(VULN) ## look for known vulnerabilities in what is used; asks VULNDB
+	$(VULN) -db $(VULNDB) ./...
+
+$(VULN):
+	mkdir -p $(BIN)
+	GOBIN="$(abspath $(BIN))" GOFLAGS= go install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+	mv $(BIN)/govulncheck $(VULN)
 
 generate: ## make the generated files anew: assets (takes minutes) and docs/cli
 	go -C assets/generate run .
