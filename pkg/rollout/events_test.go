@@ -5,7 +5,17 @@ import (
 	"testing"
 )
 
-// The event table of the design page.
+// The event table of the design page. Each row is tested here, and on a real API
+// server in test/e2e/cluster:
+//
+//	nodes can't be listed, cache not synced    "not listed", "from a cache"; TestRightsTaken
+//	unparsable kubelet version                 "unparsable"; TestNodesThatDoNotFit
+//	rollout file missing or corrupt            TestReadFileRefuses, TestApply, TestAdvance, TestRecovery; TestLostFile
+//	                                           (a start: rollout_damaged.txtar, flags_openshift_config_damaged.txtar)
+//	write fails                                TestModel; TestRightsTaken
+//	conflict                                   TestModel; TestSecondWriter
+//	API server restarts                        TestModel; TestRestartsOfAPIServer
+//	two controllers at once                    TestModel; TestTwoControllers
 func TestEvents(t *testing.T) {
 	raised := func(t *testing.T) *cluster {
 		c := newCluster(t, "1.36.0", "1.36.0")

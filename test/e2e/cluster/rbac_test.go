@@ -58,9 +58,10 @@ func (s *server) applyManifest(t testing.TB) {
 	}
 }
 
-// TestRights runs the controller with nothing but the service account of the
-// manifest, and then tries what that may and may not do.
-func TestRights(t *testing.T) {
+// newRestricted is a cluster whose controller has nothing but the service
+// account of the manifest, after a raise.
+func newRestricted(t *testing.T) (*device, *watcher) {
+	t.Helper()
 	s := newServer(t)
 	s.installCRDs(t)
 	s.applyManifest(t)
@@ -74,19 +75,75 @@ func TestRights(t *testing.T) {
 	d := newDevice(t, s, "real")
 	d.token = token.Status.Token
 	d.restart(t)
-	defer d.keepRestarting(t)()
+	t.Cleanup(d.keepRestarting(t))
 	d.configure(t, "1.30.0", "")
 	d.start(t)
 	w.settled("raise with the rights of the manifest", raised(rollout.V(1, 30, 0)))
+	return d, w
+}
+
+// TestRights uses the rights of the manifest, and then tries what they allow and
+// what not.
+func TestRights(t *testing.T) {
+	d, _ := newRestricted(t)
 	d.kill(syscall.SIGTERM) // as systemd does along with MicroShift
 	d.start(t)
-	eventually(t, "published", func() error { return s.published("", microshift, "enabled", "UserNamespacesSupport") })
-	eventually(t, "Event", func() error { return s.event("ConfigMap", "microshift-feature-gates", "NewGeneration") })
-	s.settledConditions(t)
+	eventually(t, "published", func() error { return d.published("", microshift, "enabled", "UserNamespacesSupport") })
+	eventually(t, "Event", func() error { return d.event("ConfigMap", "microshift-feature-gates", "NewGeneration") })
+	d.settledConditions(t)
 	if strings.Contains(d.running.text(), "forbidden") {
 		t.Errorf("something is forbidden to the controller:\n%s", d.running.text())
 	}
-	tryRights(t, s, d.token)
+	tryRights(t, d.server, d.token)
+}
+
+// TestRightsTaken takes rights away: while the nodes can't be listed or the
+// ConfigMap can't be written, nothing advances, and then all goes on.
+func TestRightsTaken(t *testing.T) {
+	d, w := newRestricted(t)
+	const role = "microshift-feature-gates-controller"
+	nodes := func(verbs ...string) {
+		t.Helper()
+		r, err := d.client.RbacV1().ClusterRoles().Get(background, role, metav1.GetOptions{})
+		if err != nil || r.Rules[0].Resources[0] != "nodes" {
+			t.Fatal(r, err)
+		}
+		r.Rules[0].Verbs = verbs
+		if _, err := d.client.RbacV1().ClusterRoles().Update(background, r, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configMap := func(verbs ...string) {
+		t.Helper()
+		r, err := d.client.RbacV1().Roles("kube-system").Get(background, role, metav1.GetOptions{})
+		if err != nil || r.Rules[0].Resources[0] != "configmaps" {
+			t.Fatal(r, err)
+		}
+		r.Rules[0].Verbs = verbs
+		if _, err := d.client.RbacV1().Roles("kube-system").Update(background, r, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		set         func(verbs ...string)
+		some, all   []string
+		minimum     string
+		told        string
+		before, end func(rollout.State) error
+	}{
+		{nodes, []string{"get", "patch"}, []string{"get", "list", "watch", "patch"}, "", "nodes is forbidden", raised(rollout.V(1, 30, 0)), lowered},
+		{configMap, []string{"get", "list", "watch"}, []string{"get", "list", "watch", "update"}, "1.30.0", "nothing has changed; trying again", lowered, raised(rollout.V(1, 30, 0))},
+	} {
+		step.set(step.some...)
+		d.reconfigure(t, step.minimum)
+		eventually(t, "the controller tells what is forbidden", func() error { return d.logged(step.told) })
+		if err := step.before(w.state()); err != nil {
+			t.Errorf("%s, and yet: %v", step.told, err)
+		}
+		step.set(step.all...)
+		w.settled("with the rights back", step.end)
+	}
+	note("while nodes could not be listed, and while the ConfigMap could not be written, nothing advanced; then all went on")
 }
 
 // rules returns all that a token may do in a namespace, one verb each.
