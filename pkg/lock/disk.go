@@ -62,7 +62,7 @@ func readRegular(dir *os.File, path string, limit int64) ([]byte, error) {
 	if err != nil {
 		// A link, a socket and a device without driver can't be opened that way.
 		var st unix.Stat_t
-		if unix.Fstatat(int(dir.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		if retry(func() error { return unix.Fstatat(int(dir.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW) }) == nil {
 			if kind := irregular(st.Mode); kind != "" {
 				return nil, &irregularError{path, "is " + kind}
 			}
@@ -71,7 +71,7 @@ func readRegular(dir *os.File, path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+	if err := retry(func() error { return unix.Fstat(int(f.Fd()), &st) }); err != nil {
 		return nil, &fs.PathError{Op: "fstat", Path: path, Err: err}
 	}
 	if kind := irregular(st.Mode); kind != "" {
@@ -107,16 +107,15 @@ func irregular(mode uint32) string {
 
 // openAt opens the file of path's name in dir. It never reaches a child process.
 func openAt(dir *os.File, path string, flags int, mode uint32) (*os.File, error) {
-	for {
-		fd, err := unix.Openat(int(dir.Fd()), filepath.Base(path), flags|unix.O_CLOEXEC, mode)
-		if errors.Is(err, unix.EINTR) {
-			continue // as os.Open does; file systems in user space interrupt
-		}
-		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-		return os.NewFile(uintptr(fd), path), nil
+	var fd int
+	err := retry(func() (err error) {
+		fd, err = unix.Openat(int(dir.Fd()), filepath.Base(path), flags|unix.O_CLOEXEC, mode)
+		return err
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // write puts data into dir as name, durably. The caller holds dir. A first
@@ -209,7 +208,8 @@ func remove(dir *os.File, name string) error {
 	return nil
 }
 
-// retry repeats a system call that a signal interrupted.
+// retry repeats a system call that a signal interrupted, as package os does:
+// file systems in user space let themselves be interrupted in any.
 func retry(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
