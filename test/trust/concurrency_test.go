@@ -88,7 +88,7 @@ func TestFirstStartsOnce(t *testing.T) {
 // is changed. No change is lost, and the next start leaves the lock that the
 // configuration wants.
 func TestChangedStartsOnce(t *testing.T) {
-	n := max(1, rounds(t)/2)
+	n := max(1, rounds(t)/4)
 	changes := 0
 	for round := range n {
 		d := busyDevice(t)
@@ -160,7 +160,7 @@ func TestRefusedStartsOnce(t *testing.T) {
 		t.Fatalf("a single start exits with %d, want %d\n%s", out.code, locked, out.stderr)
 	}
 	want := d.snapshot(t)
-	n := max(1, rounds(t)/10)
+	n := max(1, rounds(t)/20)
 	for round := range n {
 		d := newDevice(t, refused)
 		atOnce(t, d, locked, func() {})

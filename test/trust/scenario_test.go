@@ -155,8 +155,10 @@ const attempts = 10
 // the exit codes that the run may have.
 func (x *disturbed) inject(what string, index int, codes ...int) {
 	f, ok := x.calls.fault(what, index)
-	if !ok {
-		note("%s: SKIPPED %s at call %d, %v: another thread has made the same one", x.name, what, index, x.calls[index])
+	if c, before := x.calls[index], x.calls[max(index-1, 0)]; !ok && c.name == before.name && c.args == before.args {
+		return // the same again in another thread: the fault at the first is as good
+	} else if !ok {
+		x.t.Errorf("%s: no way is known to inject %s at call %d, %v", x.name, what, index, c)
 		return
 	}
 	for range attempts {

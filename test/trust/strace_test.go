@@ -25,9 +25,9 @@ var steady = []string{"GOMAXPROCS=8", "GOGC=off", "GODEBUG=asyncpreemptoff=1"}
 // themselves.
 const still = "inject=nanosleep:poke_enter=@arg1=e8030000000000000000000000000000"
 
-// unnumbered are the calls, but for nanosleep, by which the runtime's threads
-// come, go and wait for each other. Their number differs from run to run.
-const unnumbered = "futex,clock_nanosleep,epoll_pwait,sched_yield,rt_sigreturn,tgkill,getpid,gettid,rt_sigprocmask,sigaltstack,clone,clone3,madvise,mmap,munmap,prctl,sched_getaffinity"
+// unnumbered are the calls, but for nanosleep, that are the runtime's alone.
+// For most of them the number differs from run to run.
+const unnumbered = "futex,clock_nanosleep,epoll_pwait,sched_yield,rt_sigreturn,tgkill,getpid,gettid,rt_sigaction,rt_sigprocmask,sigaltstack,clone,clone3,madvise,mmap,munmap,prctl,sched_getaffinity"
 
 // numbered has strace trace all others.
 var numbered = []string{"-e", "trace=!" + unnumbered, "-e", still}
@@ -86,7 +86,7 @@ func parseTrace(text, root string) trace {
 		thread, rest := m[1], m[3]+m[5]
 		i, resumed := pending[thread]
 		if m[2] == "" {
-			i, resumed = len(calls), false
+			i = len(calls)
 			calls = append(calls, call{thread: thread, name: m[4], result: "?"})
 		} else if !resumed {
 			continue
