@@ -5,6 +5,7 @@ package trust
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,15 @@ func TestKilled(t *testing.T) {
 			if n := x.calls.count("exit_group"); n != 1 || len(all) < 30 {
 				t.Fatalf("%d calls with %d exits, want many with one:\n%v", len(all), n, x.calls)
 			}
-			inParallel(sample(all, 25), func(i int) { x.inject("signal=KILL", i, killed) })
+			some := sample(all, 25)
+			inParallel(some, func(i int) { x.inject("signal=KILL", i, killed) })
+			if s.code == fine {
+				name := x.find(t, "renameat", func(c call) bool { return strings.Contains(c.args, filepath.Base(s.guarded)+`"`) })
+				later := slices.DeleteFunc(some, func(i int) bool { return i <= name })
+				if got := x.counts["killed leaving the new file"]; got != len(later) {
+					t.Errorf("%d runs leave the new file, want the %d that are killed after it got its name", got, len(later))
+				}
+			}
 			x.report("killed at each call")
 		})
 	}
