@@ -4,9 +4,9 @@
 // makes a start read or allocate without bound, and that what is built is the
 // same wherever it is built.
 //
-//	make crash                                # everything
-//	go test -short ./test/trust               # a sample, in seconds
-//	TRUST_ROUNDS=1000 go test -run Once ./test/trust
+//	make crash                                            # everything
+//	go test -tags e2e -short -v ./test/trust              # a sample
+//	TRUST_ROUNDS=1000 go test -tags e2e -v -run StartsOnce ./test/trust
 //
 // Faults are injected by strace, so that the command is the one that is
 // shipped. What can't run here is skipped aloud, or fails where E2E_NO_SKIP is
