@@ -98,7 +98,7 @@ man: build ## write the manual pages to _output/man
 e2e: ## test on real components and a real systemd; as root, takes long when cold
 	go test -tags e2e -count=1 -p 1 -v -timeout 60m ./test/e2e/...
 
-crash: ## test starts that are killed, a failing disk, and many starts at once; needs strace
+crash: ## test starts that are killed, a failing disk, many at once, hostile devices, and what is shipped; needs strace
 	go test -tags e2e -count=1 -v -timeout 60m ./test/trust
 
 clean: ## remove what was built
