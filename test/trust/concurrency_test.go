@@ -20,7 +20,8 @@ import (
 // starts is how many starts there are at once.
 const starts = 50
 
-// rounds is how often.
+// rounds is how often there are first starts, in a quarter of the cases while
+// the configuration is changed.
 func rounds(t *testing.T) int {
 	switch text := os.Getenv("TRUST_ROUNDS"); {
 	case text != "":
@@ -28,7 +29,7 @@ func rounds(t *testing.T) int {
 		must(t, err)
 		return n
 	case testing.Short():
-		return 3
+		return 4
 	default:
 		return 200
 	}
@@ -72,7 +73,7 @@ func TestFirstStartsOnce(t *testing.T) {
 			t.Fatalf("a single start leaves no %s:\n%s", name, want[0])
 		}
 	}
-	n := rounds(t)
+	n := rounds(t) * 3 / 4
 	for round := range n {
 		kind := round % len(makeDevice)
 		d := makeDevice[kind]()
@@ -88,7 +89,7 @@ func TestFirstStartsOnce(t *testing.T) {
 // is changed. No change is lost, and the next start leaves the lock that the
 // configuration wants.
 func TestChangedStartsOnce(t *testing.T) {
-	n := max(1, rounds(t)/4)
+	n := rounds(t) / 4
 	changes := 0
 	for round := range n {
 		d := busyDevice(t)
