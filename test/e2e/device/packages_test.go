@@ -60,7 +60,7 @@ func TestPackages(t *testing.T) {
 		"/usr/share/bash-completion/completions/microshift-feature-gates",
 		"/usr/share/zsh/site-functions/_microshift-feature-gates",
 		"/usr/share/fish/vendor_completions.d/microshift-feature-gates.fish",
-		"microshift-feature-gates/LICENSE\n", "microshift-feature-gates/LICENSE.linked\n", "/90-feature-gates.yaml", "/administration.md",
+		"/LICENSE\n", "/LICENSE.linked\n", "/90-feature-gates.yaml", "/administration.md",
 	} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the package lacks %q; it has\n%s", want, list)
@@ -78,11 +78,14 @@ func TestPackages(t *testing.T) {
 	controller := do(t, "rpm", "-qplv", rpmFile(t, dir, "microshift-feature-gates-controller", arch))
 	for _, want := range []string{
 		"/usr/bin/microshift-feature-gates-controller", "/usr/lib/systemd/system/microshift-feature-gates-controller.service",
-		"/rbac.yaml", "microshift-feature-gates-controller/LICENSE.linked", "/usr/share/man/man1/microshift-feature-gates-controller.1",
+		"/rbac.yaml", "/usr/share/man/man1/microshift-feature-gates-controller.1",
 	} {
 		if !strings.Contains(controller, want) || strings.Contains(list, want+"\n") {
 			t.Errorf("%s is not in the controller's package alone; that has\n%s", want, controller)
 		}
+	}
+	if want := "/LICENSE.linked\n"; !strings.Contains(controller, want) {
+		t.Errorf("the controller's package lacks %q; it has\n%s", want, controller)
 	}
 	scripts := do(t, "rpm", "-qp", "--triggers", "--scripts", main)
 	if !strings.Contains(scripts, "upgrade-warning || :") {
