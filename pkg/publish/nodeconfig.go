@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	configv1 "github.com/openshift/api/config/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -98,7 +99,7 @@ func setConditions(u *unstructured.Unstructured, conditions []metav1.Condition) 
 // their types. One whose status is the same keeps its time of transition, and
 // one that is all the same is left as it is.
 func MergeConditions(present, fresh []metav1.Condition) []metav1.Condition {
-	merged := append([]metav1.Condition{}, present...)
+	merged := slices.Clone(present)
 	for _, c := range fresh {
 		place := -1
 		for i, old := range merged {

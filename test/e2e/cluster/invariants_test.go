@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -17,27 +18,44 @@ import (
 	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
 
-// watcher sees every version of the ConfigMap and of every Node in the order in
-// which they came to be, and holds the rollout to its invariants. What a gate
-// needs is said here anew.
+// watcher sees every version of the ConfigMap and of every Node, and holds the
+// rollout to its invariants. What a gate needs is said here anew.
+//
+// The two watches are not in step, least of all when the API server comes back.
+// What concerns both is judged in the end, in the order of the writes: resource
+// versions are revisions of the one etcd.
 type watcher struct {
 	sync.Mutex
 	t      testing.TB
-	states []rollout.State         // every state there was
+	states []seenState             // every state there was
 	latest rollout.State           // zero while there is no ConfigMap
 	nodes  map[string]rollout.Node // as they are now
+	taken  map[string][]taking     // by node
 	sets   map[int64]string
-	taken  int64 // highest generation that was ever acknowledged
-	lost   bool  // the ConfigMap was put back, and nobody has written since
+	lost   bool // the ConfigMap was put back, and nobody has gone on above it
 	broken []string
 	checks int
+}
+
+// seenState is a state with its resource version.
+type seenState struct {
+	rollout.State
+	version uint64
+	lost    bool
+}
+
+// taking is what a Node has acknowledged from a resource version on.
+type taking struct {
+	version    uint64
+	generation int64
+	gone       bool
 }
 
 var needs = rollout.V(1, 30, 0) // every guarded gate
 
 func (s *server) watch(t testing.TB) *watcher {
 	t.Helper()
-	w := &watcher{t: t, nodes: map[string]rollout.Node{}, sets: map[int64]string{}}
+	w := &watcher{t: t, nodes: map[string]rollout.Node{}, taken: map[string][]taking{}, sets: map[int64]string{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	factory := informers.NewSharedInformerFactory(s.client, 0)
 	add := func(informer cache.SharedIndexInformer, see func(obj any, gone bool)) {
@@ -57,6 +75,7 @@ func (s *server) watch(t testing.TB) *watcher {
 		factory.Shutdown()
 		w.Lock()
 		defer w.Unlock()
+		w.judge()
 		for _, b := range w.broken {
 			t.Errorf("INVARIANT: %s", b)
 		}
@@ -69,20 +88,34 @@ func (w *watcher) fail(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Sprintf(format, args...))
 }
 
+// version is the revision of an object.
+func (w *watcher) version(m metav1.Object) uint64 {
+	n, err := strconv.ParseUint(m.GetResourceVersion(), 10, 64)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return n
+}
+
 func (w *watcher) node(obj any, gone bool) {
+	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = unknown.Obj
+	}
 	n, ok := obj.(*corev1.Node)
 	if !ok {
 		return
 	}
 	w.Lock()
 	defer w.Unlock()
-	if gone {
-		delete(w.nodes, n.Name)
-		return
-	}
 	node := rollout.Node{Name: n.Name, Kubelet: n.Status.NodeInfo.KubeletVersion, Acknowledged: rollout.ParseGeneration(n.Annotations[rollout.Annotation])}
 	w.nodes[n.Name] = node
-	w.taken = max(w.taken, node.Acknowledged)
+	if gone {
+		delete(w.nodes, n.Name)
+	}
+	list := w.taken[n.Name]
+	if len(list) == 0 || gone || list[len(list)-1].gone || list[len(list)-1].generation != node.Acknowledged {
+		w.taken[n.Name] = append(list, taking{w.version(n), node.Acknowledged, gone})
+	}
 }
 
 func (w *watcher) configMap(obj any, gone bool) {
@@ -92,7 +125,6 @@ func (w *watcher) configMap(obj any, gone bool) {
 	}
 	w.Lock()
 	defer w.Unlock()
-	w.checks++
 	if gone || m.Data["state"] == "" {
 		w.latest, w.lost = rollout.State{}, true
 		return
@@ -106,7 +138,16 @@ func (w *watcher) configMap(obj any, gone bool) {
 		return // conditions
 	}
 	w.latest = s
-	w.states = append(w.states, s)
+	if !slices.ContainsFunc(w.states, func(old seenState) bool { return old.Generation > s.Generation }) {
+		w.lost = false
+	}
+	w.states = append(w.states, seenState{s, w.version(m), w.lost})
+	w.check(before, s)
+}
+
+// check holds a state to what follows from the one before it.
+func (w *watcher) check(before, s rollout.State) {
+	w.checks++
 	set := fmt.Sprint(s.Enabled, s.Disabled)
 	if old, ok := w.sets[s.Generation]; ok && old != set {
 		w.fail("generation %d has two sets: %s and %s", s.Generation, old, set)
@@ -115,17 +156,14 @@ func (w *watcher) configMap(obj any, gone bool) {
 	if len(s.Enabled) > 0 && s.Status.Less(needs) {
 		w.fail("generation %d enables %v at minimum %s", s.Generation, s.Enabled, s.Status)
 	}
-	if s.Generation < w.taken && !w.lost {
-		w.fail("generation %d is offered after %d was taken", s.Generation, w.taken)
+	if w.lost {
+		return // a test has written that
 	}
-	if s.Generation >= w.taken {
-		w.lost = false
-	}
-	if s.Generation < before.Generation && before.Generation > 0 && !w.lost {
+	if s.Generation < before.Generation {
 		w.fail("generation %d follows %d", s.Generation, before.Generation)
 	}
-	if s.Status.Less(before.Status) && !w.lost {
-		w.relaxed(before, s)
+	if s.Status.Less(before.Status) && s.Generation != before.Generation {
+		w.fail("set and minimum fall at once: %+v to %+v", before, s)
 	}
 	for _, gate := range s.Enabled {
 		if !slices.Contains(before.Enabled, gate) && before.Status.Less(needs) {
@@ -134,19 +172,44 @@ func (w *watcher) configMap(obj any, gone bool) {
 	}
 }
 
-// relaxed checks a lowering: every node has the generation, and it has no gates
-// that need more. The two watches are not in step: a Node may be ahead here,
-// never behind what the controller has seen for long, so only the set counts
-// for nodes that have joined since.
-func (w *watcher) relaxed(before, s rollout.State) {
-	if len(s.Enabled) > 0 && s.Status.Less(needs) || s.Generation != before.Generation {
-		w.fail("set and minimum fall at once: %+v to %+v", before, s)
-	}
-	for _, n := range w.nodes {
-		if n.Acknowledged > 0 && n.Acknowledged < s.Generation {
-			w.fail("relaxed to %s while %s runs generation %d of %d", s.Status, n.Name, n.Acknowledged, s.Generation)
+// judge holds each state to what the Nodes had taken when it was written: it is
+// not older than any of that, and where it relaxes the minimum, all have it that
+// were there when the state before it was written. One that has joined since
+// may have taken nothing yet.
+func (w *watcher) judge() {
+	for i, s := range w.states {
+		if s.lost {
+			continue
+		}
+		for name, list := range w.taken {
+			w.checks++
+			now, highest, joined := at(list, s.version)
+			if s.Generation < highest {
+				w.fail("generation %d is offered after %s took %d", s.Generation, name, highest)
+			}
+			relaxed := i > 0 && !w.states[i-1].lost && s.Status.Less(w.states[i-1].Status)
+			if relaxed && joined > 0 && now < s.Generation && (now > 0 || joined < w.states[i-1].version) {
+				w.fail("relaxed to %s while %s runs generation %d of %d", s.Status, name, now, s.Generation)
+			}
 		}
 	}
+}
+
+// at returns what a Node had acknowledged at a resource version, what it ever had
+// by then, and since which version it was there; 0: it was not.
+func at(list []taking, version uint64) (now, highest int64, joined uint64) {
+	for _, t := range list {
+		switch {
+		case t.version > version:
+			return now, highest, joined
+		case t.gone:
+			joined = 0
+		case joined == 0:
+			joined = t.version
+		}
+		now, highest = t.generation, max(highest, t.generation)
+	}
+	return now, highest, joined
 }
 
 // state returns the present state.
@@ -156,8 +219,8 @@ func (w *watcher) state() rollout.State {
 	return w.latest
 }
 
-// history returns all states since the last call of reset.
-func (w *watcher) history() []rollout.State {
+// history returns all states there were.
+func (w *watcher) history() []seenState {
 	w.Lock()
 	defer w.Unlock()
 	return slices.Clone(w.states)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -37,6 +38,11 @@ func run(m *testing.M) (int, error) {
 	}
 	output = filepath.Join(repository, "_output", "e2e")
 	programs = filepath.Join(output, "1.36")
+	unlock, err := takeOutput(filepath.Join(output, "cluster"))
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
 	components := filepath.Join(repository, "test/e2e/components")
 	for _, c := range []struct{ dir, out, name, path string }{
 		{repository, filepath.Join(output, "cluster"), "microshift-feature-gates-controller", "./cmd/microshift-feature-gates-controller"},
@@ -55,6 +61,21 @@ func run(m *testing.M) (int, error) {
 	code := m.Run()
 	report()
 	return code, nil
+}
+
+// takeOutput waits until no other run of these tests uses the directory.
+func takeOutput(dir string) (unlock func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return func() { f.Close() }, nil
 }
 
 // build builds a program; the controller always, a component where it is missing.
