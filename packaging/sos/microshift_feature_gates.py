@@ -21,14 +21,18 @@ class MicroshiftFeatureGates(Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin):
     def setup(self):
         # sos before 4.6 does not collect the journal along with a service.
         self.add_journal(units='microshift')
+        self.add_journal(units='microshift-feature-gates-controller')
         self.add_journal(units='greenboot-healthcheck')
         self.add_copy_spec([
             '/etc/microshift/config.yaml',
             '/etc/microshift/config.d',
             '/etc/sysconfig/microshift-feature-gates',
+            '/etc/sysconfig/microshift-feature-gates-controller',
             '/var/lib/microshift/no-upgrade',
             '/var/lib/microshift/version',
             '/var/lib/microshift/feature-gates-rollout.json',
+            '/run/microshift-feature-gates/started.json',
+            '/run/microshift-feature-gates/cluster.json',
             '/var/lib/microshift-backups/prerun_failed.log',
             '/var/lib/microshift-backups/feature_gates_refused.log',
         ], sizelimit=100)

@@ -131,6 +131,7 @@ const (
 
 var deviceFiles = []string{
 	lockFile, dataVersion, "var/lib/microshift/feature-gates-rollout.json",
+	"run/microshift-feature-gates/started.json", "run/microshift-feature-gates/cluster.json",
 	"var/lib/microshift-backups/prerun_failed.log", "run/ostree-booted",
 }
 
