@@ -282,56 +282,58 @@ func TestEvilTexts(t *testing.T) {
 		return strings.NewReplacer(`\x`, `\u00`, `\a`, `\u0007`, `\v`, `\u000b`).Replace(quoted(text)) // and so has JSON
 	}
 	for i, text := range evil {
-		var places []files
-		if !strings.Contains(text, "\x00") {
-			places = append(places,
-				files{dropIns + "/10-" + text + ".yaml": custom("MemoryQoS"), dropIns + "/20-" + text + ".yml": "", dropIns + "/30-" + text + "/x.yaml": "{}"},
-				files{dropIns + "/10-" + text + ".yaml": "apiServer: {featureGates: {wrong: 1}}", dropIns + "/20-" + text + ".yaml": "a: ["},
-				files{dropIns + "/10-" + text + ".yaml": "-> nowhere", dropIns + "/20-" + text + ".yaml": "-> .", configFile: custom("A-" + "B")})
-		}
-		places = append(places,
-			files{configFile: custom(quoted(text), "MemoryQoS"), lockFile: lockOf("MemoryQoS")},
-			files{configFile: "apiServer: {featureGates: {featureSet: " + quoted(text) + ", minimumKubeletVersion: " + quoted(text) + "}}"},
-			files{configFile: quoted(text) + ": 1\napiServer: {" + quoted(text) + ": 1, featureGates: {" + quoted(text) + ": 1, " + quoted("customNoUpgrade"+text) + ": 1}}\n"},
-			files{configFile: custom("MemoryQoS") + "kubelet: {featureGates: {" + quoted(text) + ": true, MemoryQoS: false}}\n"},
-			files{configFile: "# " + text + "\napiServer:\n  featureGates:\n    featureSet: \"" + text + "\"\n"},
-			files{configFile: custom("MemoryQoS"), lockFile: "customNoUpgrade: {enabled: [" + quoted(text) + "], disabled: []}\nfeatureSet: CustomNoUpgrade\nversion: 5.0.0\nhistory:\n- {time: 2026-03-01T08:00:00Z, version: " + quoted(text) + ", change: " + quoted(text) + "}\n"},
-			files{configFile: custom("MemoryQoS"), lockFile: "featureSet: " + quoted(text) + "\nversion: 5.0.0\n"},
-			files{configFile: custom("MemoryQoS"), lockFile: "featureSet: CustomNoUpgrade\nversion: " + quoted(text) + "\n"},
-			files{configFile: custom("MemoryQoS"), lockFile: text},
-			files{configFile: custom("MemoryQoS"), versionFile: `{"version":` + escaped("4.21.0"+text) + `}`},
-			files{configFile: custom("MemoryQoS"), rolloutPath: `{"generation":1,"enabled":[` + escaped(text) + `],"minimumKubeletVersion":` + escaped(text) + `,"time":` + escaped(text) + `}`},
-			files{configFile: custom("MemoryQoS"), rolloutPath: text},
-			files{configFile: "apiServer: {featureGates: {minimumKubeletVersion: \"1.36.0\"}}", "run/microshift-feature-gates/cluster.json": `{"phase":` + escaped(text) + `,"waiting":[` + escaped(text) + `],"outdated":[` + escaped(text) + `]}`},
-		)
-		for j, place := range places {
-			d := newDevice(t, files{dropIns + "/": "", dataDir + "/": "", backupDir + "/": ""})
-			for name, data := range place {
-				if target, ok := strings.CutPrefix(data, "-> "); ok {
-					must(t, os.Symlink(target, d.path(name)))
-				} else {
-					d.put(t, files{name: data})
-				}
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			var places []files
+			if !strings.Contains(text, "\x00") {
+				places = append(places,
+					files{dropIns + "/10-" + text + ".yaml": custom("MemoryQoS"), dropIns + "/20-" + text + ".yml": "", dropIns + "/30-" + text + "/x.yaml": "{}"},
+					files{dropIns + "/10-" + text + ".yaml": "apiServer: {featureGates: {wrong: 1}}", dropIns + "/20-" + text + ".yaml": "a: ["},
+					files{dropIns + "/10-" + text + ".yaml": "-> nowhere", dropIns + "/20-" + text + ".yaml": "-> .", configFile: custom("A-" + "B")})
 			}
-			for k, args := range [][]string{
-				{"validate"}, {"validate", "-o", "json"}, {"show"}, {"show", "-o", "json"}, {"show", "-o", "yaml"}, {"lock"}, {"lock", "-o", "json"},
-				{"explain", "MemoryQoS"}, {"explain", text}, {"upgrade-check", "5.0.1"}, {"render"}, {"flags", "kubelet"}, {"prestart", "--log-format", "json"}, {"prestart"},
-			} {
-				if strings.Contains(strings.Join(args, ""), "\x00") || testing.Short() && (i+j+k)%25 > 0 {
-					continue
-				}
-				out := d.run(t, args...)
-				left, _ := d.read(t, failureLog)
-				for what, printed := range map[string]string{"stdout": out.stdout, "stderr": out.stderr, failureLog: left} {
-					if bad := unfit(printed); bad != "" {
-						t.Errorf("%q, at place %d: %v has in %s the line %q", text, j, args, what, bad)
+			places = append(places,
+				files{configFile: custom(quoted(text), "MemoryQoS"), lockFile: lockOf("MemoryQoS")},
+				files{configFile: "apiServer: {featureGates: {featureSet: " + quoted(text) + ", minimumKubeletVersion: " + quoted(text) + "}}"},
+				files{configFile: quoted(text) + ": 1\napiServer: {" + quoted(text) + ": 1, featureGates: {" + quoted(text) + ": 1, " + quoted("customNoUpgrade"+text) + ": 1}}\n"},
+				files{configFile: custom("MemoryQoS") + "kubelet: {featureGates: {" + quoted(text) + ": true, MemoryQoS: false}}\n"},
+				files{configFile: "# " + text + "\napiServer:\n  featureGates:\n    featureSet: \"" + text + "\"\n"},
+				files{configFile: custom("MemoryQoS"), lockFile: "customNoUpgrade: {enabled: [" + quoted(text) + "], disabled: []}\nfeatureSet: CustomNoUpgrade\nversion: 5.0.0\nhistory:\n- {time: 2026-03-01T08:00:00Z, version: " + quoted(text) + ", change: " + quoted(text) + "}\n"},
+				files{configFile: custom("MemoryQoS"), lockFile: "featureSet: " + quoted(text) + "\nversion: 5.0.0\n"},
+				files{configFile: custom("MemoryQoS"), lockFile: "featureSet: CustomNoUpgrade\nversion: " + quoted(text) + "\n"},
+				files{configFile: custom("MemoryQoS"), lockFile: text},
+				files{configFile: custom("MemoryQoS"), versionFile: `{"version":` + escaped("4.21.0"+text) + `}`},
+				files{configFile: custom("MemoryQoS"), rolloutPath: `{"generation":1,"enabled":[` + escaped(text) + `],"minimumKubeletVersion":` + escaped(text) + `,"time":` + escaped(text) + `}`},
+				files{configFile: custom("MemoryQoS"), rolloutPath: text},
+				files{configFile: "apiServer: {featureGates: {minimumKubeletVersion: \"1.36.0\"}}", "run/microshift-feature-gates/cluster.json": `{"phase":` + escaped(text) + `,"waiting":[` + escaped(text) + `],"outdated":[` + escaped(text) + `]}`},
+			)
+			for j, place := range places {
+				d := newDevice(t, files{dropIns + "/": "", dataDir + "/": "", backupDir + "/": ""})
+				for name, data := range place {
+					if target, ok := strings.CutPrefix(data, "-> "); ok {
+						must(t, os.Symlink(target, d.path(name)))
+					} else {
+						d.put(t, files{name: data})
 					}
 				}
-				if out.code < fine || out.code > locked {
-					t.Errorf("%q, at place %d: %v exits with %d\n%s", text, j, args, out.code, out.stderr)
+				for k, args := range [][]string{
+					{"validate"}, {"validate", "-o", "json"}, {"show"}, {"show", "-o", "json"}, {"show", "-o", "yaml"}, {"lock"}, {"lock", "-o", "json"},
+					{"explain", "MemoryQoS"}, {"explain", text}, {"upgrade-check", "5.0.1"}, {"render"}, {"flags", "kubelet"}, {"prestart", "--log-format", "json"}, {"prestart"},
+				} {
+					if strings.Contains(strings.Join(args, ""), "\x00") || testing.Short() && (i+j+k)%25 > 0 {
+						continue
+					}
+					out := d.run(t, args...)
+					left, _ := d.read(t, failureLog)
+					for what, printed := range map[string]string{"stdout": out.stdout, "stderr": out.stderr, failureLog: left} {
+						if bad := unfit(printed); bad != "" {
+							t.Errorf("%q, at place %d: %v has in %s the line %q", text, j, args, what, bad)
+						}
+					}
+					if out.code < fine || out.code > locked {
+						t.Errorf("%q, at place %d: %v exits with %d\n%s", text, j, args, out.code, out.stderr)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
