@@ -5,6 +5,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +24,7 @@ type device struct {
 	*server
 	root, node string
 	token      string
+	address    string // of /healthz and /metrics
 	running    *process
 	starts     sync.Mutex // of MicroShift: one at a time
 }
@@ -68,8 +71,9 @@ func (d *device) start(t testing.TB, flags ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.address = fmt.Sprintf("127.0.0.1:%d", port)
 	args := append([]string{
-		"--root", d.root, "--node", d.node, "--kubeconfig", d.kubeconfig(t, d.token), "--listen", fmt.Sprintf("127.0.0.1:%d", port),
+		"--root", d.root, "--node", d.node, "--kubeconfig", d.kubeconfig(t, d.token), "--listen", d.address,
 		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s", "--quiet=3s", "--delay=60s",
 	}, flags...)
 	if d.running, err = launch(filepath.Join(output, "cluster", "microshift-feature-gates-controller"), args...); err != nil {
@@ -106,6 +110,23 @@ func (d *device) restart(t testing.TB) rollout.File {
 		t.Error(err)
 	}
 	return f
+}
+
+// serves returns nil if the controller answers at a path with a text.
+func (d *device) serves(path, text string) error {
+	answer, err := http.Get("http://" + d.address + path)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK || !strings.Contains(string(data), text) {
+		return fmt.Errorf("%s: %s without %s", path, answer.Status, text)
+	}
+	return nil
 }
 
 // logged returns nil if the controller has logged a text.

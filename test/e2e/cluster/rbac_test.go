@@ -91,6 +91,9 @@ func TestRights(t *testing.T) {
 	eventually(t, "published", func() error { return d.published("", microshift, "enabled", "UserNamespacesSupport") })
 	eventually(t, "Event", func() error { return d.event("ConfigMap", "microshift-feature-gates", "NewGeneration") })
 	d.settledConditions(t)
+	eventually(t, "health and metrics", func() error {
+		return errors.Join(d.serves("/healthz", "ok\n"), d.serves("/metrics", "\nmicroshift_feature_gates_generation 2\n"), d.serves("/metrics", "\nmicroshift_feature_gates_leader 1\n"))
+	})
 	if strings.Contains(d.running.text(), "forbidden") {
 		t.Errorf("something is forbidden to the controller:\n%s", d.running.text())
 	}
