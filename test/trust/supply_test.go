@@ -210,15 +210,26 @@ func TestBillOfMaterials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds a tool")
 	}
-	tools, err := filepath.Abs(filepath.Join(repository, "_output/bin"))
+	bin, err := filepath.Abs(filepath.Join(repository, "_output/bin"))
+	must(t, err)
+	tools, err := filepath.Glob(filepath.Join(bin, "cyclonedx-gomod-*")) // else make builds it
 	must(t, err)
 	var first map[string]string
 	for range 2 {
 		out := t.TempDir()
-		make := exec.Command("make", "-C", repository, "sbom", "OUTPUT="+out, "RELEASE=v1.2.3", "SBOM="+filepath.Join(tools, "cyclonedx-gomod-v1.10.0"))
-		if result := finish(t, make); result.code != 0 && strings.Contains(result.stderr, "go install") {
-			skip(t, "cyclonedx-gomod can't be had: %s", result.stderr)
-		} else if result.code != 0 {
+		must(t, os.Mkdir(filepath.Join(out, "bin"), 0o755))
+		for _, tool := range tools {
+			must(t, os.Symlink(tool, filepath.Join(out, "bin", filepath.Base(tool))))
+		}
+		make := exec.Command("make", "-C", repository, "sbom", "OUTPUT="+out, "RELEASE=v1.2.3")
+		if result := finish(t, make); result.code != 0 {
+			commands, err := filepath.Glob(filepath.Join(out, "bin", mainCmd+"*"))
+			must(t, err)
+			tool, err := filepath.Glob(filepath.Join(out, "bin", "cyclonedx-gomod-*"))
+			must(t, err)
+			if len(commands) == 2 && len(tool) == 0 {
+				skip(t, "cyclonedx-gomod can't be had: %s", result.stderr)
+			}
 			t.Fatalf("make sbom exits with %d:\n%s", result.code, result.stderr)
 		}
 		written := map[string]string{}
