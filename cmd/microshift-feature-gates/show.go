@@ -62,8 +62,11 @@ func showDevice(p *page, out *startup.Outcome, all bool) {
 
 func showFiles(p *page, out *startup.Outcome) {
 	p.heading("Files, in the order in which they are merged:")
-	if len(out.Files) == 0 {
+	switch {
+	case out.Unconfigured:
 		p.line("  none: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
+	case len(out.Files) == 0:
+		p.line("  none could be read")
 	}
 	for _, f := range out.Files {
 		note := ""

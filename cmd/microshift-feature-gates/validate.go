@@ -26,7 +26,7 @@ and write nothing. With files, check these alone, merged in the order given.`,
 				return err
 			}
 			out, err := look(o, files)
-			if printErr := a.printProblems(out); printErr != nil {
+			if printErr := a.printProblems(out, err); printErr != nil {
 				return printErr
 			}
 			switch {
@@ -59,8 +59,9 @@ func look(o startup.Options, files []string) (*startup.Outcome, error) {
 	return out, errors.Join(readErr, err)
 }
 
-// printProblems prints the diagnostics, and for people a line that sums up.
-func (a *app) printProblems(out *startup.Outcome) error {
+// printProblems prints the diagnostics, and for people a line that sums up,
+// unless it is only about what could not be read.
+func (a *app) printProblems(out *startup.Outcome, unread error) error {
 	list := out.Diagnostics
 	if list == nil {
 		list = diag.List{}
@@ -69,7 +70,10 @@ func (a *app) printProblems(out *startup.Outcome) error {
 		a.printDiagnostics(out)
 	}
 	return a.print(map[string]any{"diagnostics": list}, func(p *page) {
-		if len(out.Files) == 0 {
+		if unread != nil && len(list) == 0 {
+			return
+		}
+		if out.Unconfigured {
 			p.line("no configuration: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
 		}
 		p.line("%s, %s in %s", count(len(list.Errors()), "error"), count(len(list.Warnings()), "warning"), count(len(out.Files), "file"))

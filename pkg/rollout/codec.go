@@ -130,8 +130,10 @@ func object(data []byte) (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("%d bytes are more than %d", len(data), maxBytes)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.Join(errors.New("not a JSON object"), err)
+	if t, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("not a JSON object: %w", err)
+	} else if t != json.Delim('{') {
+		return nil, errors.New("not a JSON object")
 	}
 	fields := map[string]json.RawMessage{}
 	for dec.More() {

@@ -26,7 +26,7 @@ func ReadFile(path string) (File, error) {
 	}
 	f, err := ParseFile(data)
 	if err != nil {
-		return File{}, fmt.Errorf("%s: %w", path, err)
+		return File{}, &fs.PathError{Op: "parse", Path: path, Err: err}
 	}
 	return f, nil
 }

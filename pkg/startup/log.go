@@ -28,7 +28,7 @@ func (out *Outcome) log(err error) {
 		version = version.WithField("kubernetes", out.Result.Registry().Version().String())
 	}
 	version.Info("checking feature gates")
-	if len(out.Files) == 0 {
+	if out.Unconfigured {
 		log.Infof("no configuration: neither %s nor a drop-in in %s", out.Options.Paths.Config, out.Options.Paths.Dir)
 	}
 	for _, f := range out.Files[:min(len(out.Files), maxLogged)] {

@@ -85,7 +85,7 @@ func (o Options) readRollout() RolloutState {
 		s.File, err = rollout.ReadFile(host)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.Active, s.Unusable = true, err
+		s.Active, s.Unusable = true, withoutPath(err)
 	}
 	s.forbidden(o.Rollout, err)
 	if host, err = o.host(o.Started); err == nil {
@@ -156,6 +156,20 @@ func (s *RolloutState) diagnostics(cfg *config.Config) diag.List {
 			Hint:    "microshift-feature-gates-controller writes it once every kubelet is new enough; until then the gates of the rollout are off and nothing is enforced"}}
 	}
 	return nil
+}
+
+// beyondReach warns of a minimum that the kubelet of this very device does not
+// have, such as a version of MicroShift by mistake.
+func beyondReach(cfg *config.Config, reg *gates.Registry) diag.List {
+	m := cfg.FeatureGates.MinimumKubeletVersion
+	minimum, err := rollout.ParseMinimum(m.V)
+	next := rollout.V(uint64(reg.Version().Major()), uint64(reg.Version().Minor())+1, 0)
+	if err != nil || minimum.Less(next) {
+		return nil
+	}
+	return diag.List{{Severity: diag.Warning, Code: "minimum-beyond-reach", Pos: m.Origin.Pos, Path: m.Origin.Path,
+		Message: fmt.Sprintf("the minimum kubelet version %s is above this device's own kubelet, which is of Kubernetes %s", m.V, reg.Version()),
+		Hint:    "it is a version of Kubernetes, not of MicroShift; the gates of the rollout stay off until this device is updated"}}
 }
 
 // recordStart leaves what MicroShift starts with, for the controller, which

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -66,10 +67,13 @@ func DefaultOptions(root string, running lock.Version) Options {
 type Outcome struct {
 	Options Options
 	// Files are the configuration files that were read, in merge order.
-	Files  []config.File
-	Config *config.Config
-	Result *resolve.Result
-	Lock   LockState
+	Files []config.File
+	// Unconfigured reports that there is no configuration file at all, not even
+	// one that could not be read.
+	Unconfigured bool
+	Config       *config.Config
+	Result       *resolve.Result
+	Lock         LockState
 	// Rollout is about the gates that depend on a minimum kubelet version.
 	Rollout RolloutState
 	// Diagnostics holds every problem with the configuration and the lock.
@@ -147,8 +151,15 @@ func check(o Options, files []config.File, state *RolloutState) (*Outcome, error
 		out.Rollout = *state
 		out.Diagnostics = append(out.Diagnostics, state.diagnostics(cfg)...)
 	}
+	if exact && have {
+		out.Diagnostics = append(out.Diagnostics, beyondReach(cfg, reg)...)
+	}
 	result, problems, err := resolve.GatesUnder(cfg, reg, o.Version.Major, guarded)
 	out.Result = result
+	if len(diags.Errors()) > 0 {
+		// A section that could not be understood is not an empty one.
+		problems = slices.DeleteFunc(problems, func(d diag.Diagnostic) bool { return d.Code == "custom-empty" })
+	}
 	out.Diagnostics = append(out.Diagnostics, problems...)
 	out.Diagnostics.Sort()
 	return out, err
@@ -158,6 +169,7 @@ func check(o Options, files []config.File, state *RolloutState) (*Outcome, error
 func load(o Options, state RolloutState) (*Outcome, error) {
 	files, problems, readErr := config.Read(o.Paths)
 	out, err := check(o, files, &state)
+	out.Unconfigured = len(files) == 0 && readErr == nil && problems.Err() == nil
 	out.Image = o.exists("/run/ostree-booted")
 	out.Diagnostics = append(out.Diagnostics, problems...)
 	out.Diagnostics.Sort()
@@ -170,13 +182,18 @@ func (o Options) host(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(name)), err
 }
 
-// unread is the error that a file of the device could not be read. A path of
-// the host in err is left out.
+// unread is the error that a file of the device could not be read. The path on
+// the host is left out.
 func unread(name string, err error) error {
+	return fmt.Errorf("cannot read %s: %w", name, withoutPath(err))
+}
+
+// withoutPath returns what went wrong, without the path at which it did.
+func withoutPath(err error) error {
 	if pathErr := new(fs.PathError); errors.As(err, &pathErr) {
-		err = pathErr.Err
+		return pathErr.Err
 	}
-	return fmt.Errorf("cannot read %s: %w", name, err)
+	return err
 }
 
 func (o Options) exists(name string) bool {
