@@ -118,7 +118,7 @@ func (d *device) serves(path, text string) error {
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	data, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return err
