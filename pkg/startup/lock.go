@@ -134,7 +134,7 @@ func (out *Outcome) judge(current *lock.Lock) {
 			Hint:    "put featureSet: " + current.FeatureSet + " and its lists back"})
 		out.Diagnostics.Sort()
 	case verdict.Refused():
-		out.reportLock(diag.Error, "lock-mismatch", verdict.Summary(o.Lock), "put the configuration or the version back, or wipe the device (microshift-cleanup-data --all)")
+		out.reportLock(diag.Error, "lock-mismatch", verdict.Summary(o.Lock), wayBack(verdict)+", or wipe the device (microshift-cleanup-data --all)")
 	case verdict.Kind == lock.Changed:
 		out.reportLock(diag.Warning, "lock-changed", verdict.Summary(o.Lock),
 			"what a removed gate left in the cluster stays, whether the gate is on or off")
@@ -157,6 +157,23 @@ func (out *Outcome) checkData() {
 	out.reportLock(diag.Warning, "lock-missing",
 		fmt.Sprintf("the data is of MicroShift %s (%s), and has no lock: one may have been removed; the new lock begins at %s", data, o.DataVersion, o.Version),
 		"if feature gates were used before, this device is past an upgrade that is not supported: wipe it when you can")
+}
+
+// wayBack tells what has to be as it was, for the lock to let a start go on.
+func wayBack(v lock.Verdict) string {
+	set := "put featureSet: " + diag.Printable(v.Lock.FeatureSet) + " back"
+	if v.Lock.FeatureSet == gates.CustomNoUpgrade {
+		set = "put featureSet: " + v.Lock.FeatureSet + " and its lists back"
+	}
+	version := "go back to MicroShift " + v.Lock.Version.String()
+	switch {
+	case v.Kind == lock.RefusedVersion:
+		return version
+	case v.VersionBlocked:
+		return set + ", and " + version
+	default:
+		return set
+	}
 }
 
 // lockCodes are the diagnostics that come from the lock, not from the configuration.
