@@ -61,7 +61,7 @@ func (v *validator) kubeletGate(name string, value config.Value[bool]) bool {
 	case !value.V && slices.Contains(RequiredGates(), name):
 		v.at(diag.Error, "gate-required", value.Origin, name+" is required by MicroShift and can't be disabled", "remove the key")
 		return false
-	case v.refused(value.Origin, gate, value.V):
+	case v.locked(value.Origin, gate, value.V):
 		return false
 	case inSection && s.Enabled != value.V:
 		related := []diag.Position{}

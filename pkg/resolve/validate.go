@@ -156,7 +156,7 @@ func (v *validator) item(item config.Value[string], g group) {
 		v.allOfStage(item.Origin, name, g.enabled)
 	case !known:
 		v.unknown(item.Origin, name)
-	case v.refused(item.Origin, gate, g.enabled):
+	case v.locked(item.Origin, gate, g.enabled), v.waits(item.Origin, gate, g.enabled):
 		return
 	}
 	v.settings[name] = Setting{Gate: gate, Enabled: g.enabled, Reason: g.reason, Origin: item.Origin}
@@ -191,21 +191,26 @@ func (v *validator) allOfStage(o config.Origin, name string, enabled bool) {
 	v.at(diag.Warning, "gate-all", o, fmt.Sprintf("%s switches every %s gate %s that is not listed by itself", name, stage, state), hint)
 }
 
-// refused reports a gate that would keep kube-apiserver from becoming ready.
-func (v *validator) refused(o config.Origin, g gates.Gate, enabled bool) bool {
-	why := v.reg.Refusal(g, enabled)
-	state := map[bool]string{true: "enabled", false: "disabled"}
-	switch {
-	case why == "":
+// locked reports a gate that is set to another value than it is locked to.
+func (v *validator) locked(o config.Origin, g gates.Gate, enabled bool) bool {
+	if !g.Locked || g.Default == enabled {
 		return false
-	case g.Locked && g.Default != enabled:
-		v.at(diag.Error, "gate-locked", o, fmt.Sprintf("%s can't be %s: it is %s, and kube-apiserver would not start", g.Name, state[enabled], why),
-			"remove it; it is "+state[g.Default]+" anyway")
-	default:
-		v.at(diag.Error, "gate-needs-api", o, fmt.Sprintf("%s can't be %s: %s", g.Name, state[enabled], why), "remove it")
 	}
+	v.at(diag.Error, "gate-locked", o, fmt.Sprintf("%s can't be %s: it is %s, and kube-apiserver would not start", g.Name, onOff[enabled], v.reg.Refusal(g, enabled)),
+		"remove it; it is "+onOff[g.Default]+" anyway")
 	return true
 }
+
+// waits reports a gate with which kube-apiserver would not become ready.
+func (v *validator) waits(o config.Origin, g gates.Gate, enabled bool) bool {
+	if !enabled || g.UnservedAPI == "" {
+		return false
+	}
+	v.at(diag.Error, "gate-needs-api", o, fmt.Sprintf("%s can't be enabled: %s", g.Name, v.reg.Refusal(g, enabled)), "remove it")
+	return true
+}
+
+var onOff = map[bool]string{true: "enabled", false: "disabled"}
 
 // unknown warns of a name that no component of this Kubernetes recognises.
 func (v *validator) unknown(o config.Origin, name string) {
