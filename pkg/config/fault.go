@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	sigsyaml "sigs.k8s.io/yaml"
@@ -89,11 +90,17 @@ var faults = []fault{
 		hint:    "remove one"},
 }
 
-var libraryText = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+// pattern returns a regular expression that is compiled when it is first used:
+// most of them are only for what is wrong, and no start shall wait for that.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+var libraryText = pattern(`^yaml: (?:line (\d+): )?(.*)`)
 
 // split takes the line number, 0 where there is none, off the library's text.
 func split(err error) (line int, problem string) {
-	m := libraryText.FindStringSubmatch(err.Error())
+	m := libraryText().FindStringSubmatch(err.Error())
 	if m == nil {
 		return 0, "it can't be parsed"
 	}

@@ -64,7 +64,7 @@ func few(places []diag.Position) []diag.Position { return places[:min(len(places
 
 // spaceHint explains a key with a space that YAML takes for a letter.
 func spaceHint(key string) string {
-	if !oddSpace.MatchString(key) {
+	if !oddSpace().MatchString(key) {
 		return ""
 	}
 	return "the key has " + oddSpaceName(key) + ", which YAML takes for a letter; indent with ordinary spaces"

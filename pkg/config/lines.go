@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,12 +43,12 @@ func SourceLines(files []File) func(diag.Position) string {
 	}
 }
 
-var leadingKey = regexp.MustCompile(`^([\s-]*)(["']?[\w.-]+["']?)\s*:(?:\s|$)`)
+var leadingKey = pattern(`^([\s-]*)(["']?[\w.-]+["']?)\s*:(?:\s|$)`)
 
 // keyAlone returns the beginning of a line up to its key, if that stands at
 // column.
 func keyAlone(line string, column int) string {
-	m := leadingKey.FindStringSubmatch(line)
+	m := leadingKey().FindStringSubmatch(line)
 	if m == nil || len(m[1]) != column-1 {
 		return ""
 	}
@@ -61,8 +60,8 @@ func keyAlone(line string, column int) string {
 }
 
 var (
-	keyOfLine  = regexp.MustCompile(`^[ \t]*(?:- +)?["']?([\w.-]+)["']?[ \t]*:(?:[ \t]|$)`)
-	keyOfBlock = regexp.MustCompile(`^[ \t]*["']?([\w.-]+)["']?[ \t]*:[ \t]*(?:#.*)?$`)
+	keyOfLine  = pattern(`^[ \t]*(?:- +)?["']?([\w.-]+)["']?[ \t]*:(?:[ \t]|$)`)
+	keyOfBlock = pattern(`^[ \t]*["']?([\w.-]+)["']?[ \t]*:[ \t]*(?:#.*)?$`)
 )
 
 // sectionPath returns blockPath where that lies in one of our sections, else "".
@@ -81,7 +80,7 @@ func sectionPath(src *source, i int) string {
 func blockPath(src *source, i int) string {
 	line := src.line(i)
 	var keys []string
-	if m := keyOfLine.FindStringSubmatch(line); m != nil {
+	if m := keyOfLine().FindStringSubmatch(line); m != nil {
 		keys = append(keys, m[1])
 	}
 	level, isItem := indent(line), strings.HasPrefix(strings.TrimLeft(line, " \t"), "-")
@@ -91,7 +90,7 @@ func blockPath(src *source, i int) string {
 		if !hasContent(above) || n > level || n == level && (!isItem || strings.HasPrefix(above[n:], "-")) {
 			continue
 		}
-		m := keyOfBlock.FindStringSubmatch(above)
+		m := keyOfBlock().FindStringSubmatch(above)
 		if m == nil {
 			return ""
 		}

@@ -23,8 +23,8 @@ func refine(src *source, d *diag.Diagnostic, f fault, w where) {
 	case strings.Contains(text, "{{"), strings.Contains(text, "{%"):
 		d.Pos = place(src, d.Pos.Line, `(\{[{%])`)
 		d.Message, d.Hint = template(d.Message, d.Hint, text)
-	case oddSpace.MatchString(text):
-		d.Pos = place(src, d.Pos.Line, oddSpace.String())
+	case oddSpace().MatchString(text):
+		d.Pos = place(src, d.Pos.Line, oddSpace().String())
 		d.Message = "a space that is none for YAML stands here: " + oddSpaceName(text)
 		d.Hint = "replace it by an ordinary space"
 	case strings.HasPrefix(src.text, "%") && !strings.Contains(src.text, "---"):
@@ -53,7 +53,7 @@ func colonHint(line string) string {
 	if len(words) > 0 && slices.Contains(ours, words[0]) {
 		key = words[0]
 	}
-	if !bareWord.MatchString(line) {
+	if !bareWord().MatchString(line) {
 		return "write \"" + key + ": value\""
 	}
 	return "write \"" + key + ":\" if that is a key, \"- item\" if it is a list item"
@@ -111,10 +111,10 @@ func conflictMarker(src *source, d *diag.Diagnostic) bool {
 
 // oddSpace matches spaces that YAML takes for letters, such as the
 // non-breaking one.
-var oddSpace = regexp.MustCompile(`([\x{A0}\x{1680}\x{2000}-\x{200B}\x{202F}\x{205F}\x{3000}\x{FEFF}])`)
+var oddSpace = pattern(`([\x{A0}\x{1680}\x{2000}-\x{200B}\x{202F}\x{205F}\x{3000}\x{FEFF}])`)
 
 func oddSpaceName(text string) string {
-	r := []rune(oddSpace.FindString(text))[0]
+	r := []rune(oddSpace().FindString(text))[0]
 	if r == 0xA0 {
 		return "the non-breaking space U+00A0"
 	}
@@ -122,7 +122,7 @@ func oddSpaceName(text string) string {
 }
 
 // bareWord matches lines that are one word.
-var bareWord = regexp.MustCompile(`^ *[\w.-]+\s*(?:#.*)?$`)
+var bareWord = pattern(`^ *[\w.-]+\s*(?:#.*)?$`)
 
 // missingColon moves d to the line before where that has no colon, so that the
 // library took both for one text.
@@ -130,10 +130,10 @@ func missingColon(src *source, d *diag.Diagnostic) {
 	i := contentBefore(src, d.Pos.Line)
 	before, deeper := src.line(i), indent(src.line(d.Pos.Line))-indent(src.line(i))
 	switch {
-	case deeper > 0 && bareWord.MatchString(before):
+	case deeper > 0 && bareWord().MatchString(before):
 		d.Message = "a colon is missing at the end of this line, since the next one is indented below it"
 		d.Hint = colonHint(before)
-	case deeper == 0 && hasContent(before) && !lineWithKey.MatchString(before):
+	case deeper == 0 && hasContent(before) && !lineWithKey().MatchString(before):
 		d.Message = "this is no \"key: value\": a colon with a space behind it is missing"
 		d.Hint = colonHint(before)
 	default:
@@ -143,7 +143,7 @@ func missingColon(src *source, d *diag.Diagnostic) {
 }
 
 // lineWithKey matches lines that have a key, or are list items.
-var lineWithKey = regexp.MustCompile(`:(\s|$)|^\s*(-\s|[\]}"'])`)
+var lineWithKey = pattern(`:(\s|$)|^\s*(-\s|[\]}"'])`)
 
 // unclosed moves d to the opening bracket where it looks as if that were not
 // closed: at the end of the file, or where a line follows that is not indented

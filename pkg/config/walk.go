@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -189,7 +188,7 @@ func (r *reader) visit(name, rel string, e fs.DirEntry) bool {
 // backup matches names, without .yaml, that people give to copies which they
 // mean to put aside. "off" and "disabled" count only as endings of their own,
 // since 20-off.yaml may well be meant to be read.
-var backup = regexp.MustCompile(`(?i)(^|[._~( -])(bak|backup|old|orig|original|save|saved|rpmsave|rpmnew|rpmorig|dpkg-old|dpkg-dist|copy|tmp|swp)[._~ \d()-]*$|[._](off|disabled)$|~$|^#|\.ya?ml`)
+var backup = pattern(`(?i)(^|[._~( -])(bak|backup|old|orig|original|save|saved|rpmsave|rpmnew|rpmorig|dpkg-old|dpkg-dist|copy|tmp|swp)[._~ \d()-]*$|[._](off|disabled)$|~$|^#|\.ya?ml`)
 
 // surprising warns of a file that was read although its name makes people
 // think that it is not.
@@ -201,7 +200,7 @@ func (r *reader) surprising(name, rel string) {
 		reason = "hidden files are read too"
 	case strings.Contains(rel, "/"):
 		reason = "sub-directories are read too"
-	case backup.MatchString(base):
+	case backup().MatchString(base):
 		reason = "it ends in .yaml, so it is no backup"
 	default:
 		return
