@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
 	"github.com/microshift-io/microshift-feature-gates/pkg/sosreport"
 	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
 )
@@ -89,10 +90,11 @@ func (a *app) deviceOf(report *sosreport.Report, version string) (*startup.Outco
 	if err := b.checkRoot(); err != nil {
 		return nil, err
 	}
-	o, err := b.options()
-	if err != nil && a.version == "" {
+	if _, err := lock.ParseVersion(version); err != nil && a.version == "" {
 		return nil, fmt.Errorf("the report tells the version of MicroShift as %.100q, which is none: give it with --microshift-version", version)
-	} else if err != nil {
+	}
+	o, err := b.options()
+	if err != nil {
 		return nil, err
 	}
 	out, err := startup.Look(o)

@@ -24,9 +24,6 @@ MicroShift; if it fails, MicroShift must not start.`,
 			if err != nil {
 				return err
 			}
-			if o.Log, err = a.logger(); err != nil {
-				return err
-			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			_, err = startup.Run(ctx, o)
@@ -45,8 +42,8 @@ MicroShift; if it fails, MicroShift must not start.`,
 	}
 }
 
-// logger returns the logger that the global flags ask for.
-func (a *app) logger() (logrus.FieldLogger, error) {
+// logger returns the logger for a format and the level of the global flag.
+func (a *app) logger(format string) (logrus.FieldLogger, error) {
 	level, err := logrus.ParseLevel(a.logLevel)
 	if err != nil {
 		return nil, usageError("--log-level: %w", err)
@@ -54,7 +51,7 @@ func (a *app) logger() (logrus.FieldLogger, error) {
 	log := logrus.New()
 	log.SetOutput(a.stderr)
 	log.SetLevel(level)
-	if a.logFormat == "json" {
+	if format == "json" {
 		log.SetFormatter(&jsonLog{})
 	} else {
 		// Without colours, since only then does logrus quote what could forge a line.

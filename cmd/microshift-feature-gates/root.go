@@ -64,6 +64,7 @@ type app struct {
 	output                string
 	logFormat, logLevel   string
 	color                 string
+	given                 func(flag string) bool // whether the command line has a global flag
 }
 
 // run executes the command and returns its exit code.
@@ -110,11 +111,12 @@ could not be done, 4 stopped by the lock.`,
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	f := cmd.PersistentFlags()
+	a.given = f.Changed
 	f.StringVar(&a.root, "root", "/", "`DIR` that goes before every path: a mounted image or an unpacked sosreport")
 	f.StringVar(&a.version, "microshift-version", "", "running `VERSION` of MicroShift (default: ask microshift on the PATH)")
-	f.StringVar(&a.policy, "upgrade-policy", "none", "version changes that a lock lets through: none or z-stream")
+	f.StringVar(&a.policy, "upgrade-policy", "none", "version changes that a lock lets through: none or z-stream; if not given, that of "+deviceFile)
 	f.StringVarP(&a.output, "output", "o", "text", "format of results: text, json or yaml")
-	f.StringVar(&a.logFormat, "log-format", "text", "format of logs: text or json")
+	f.StringVar(&a.logFormat, "log-format", "text", "format of logs: text or json; if not given, that of "+deviceFile)
 	f.StringVar(&a.logLevel, "log-level", "info", "least severe log entries that are shown: error, warn, info or debug")
 	f.StringVar(&a.color, "color", "auto", "colour in texts: auto, always or never")
 	cmd.AddCommand(
@@ -137,11 +139,19 @@ func (a *app) checkFlags() error {
 		{"log-level", a.logLevel, []string{"error", "warn", "info", "debug"}},
 		{"color", a.color, []string{"auto", "always", "never"}},
 	} {
-		if !slices.Contains(f.allowed, f.value) {
-			return usageError("--%s %q: want one of %s", f.name, f.value, strings.Join(f.allowed, ", "))
+		if err := checkChoice("--"+f.name, f.value, f.allowed...); err != nil {
+			return err
 		}
 	}
 	return a.checkRoot()
+}
+
+// checkChoice checks a value that is chosen from a list; from says where it is.
+func checkChoice(from, value string, allowed ...string) error {
+	if !slices.Contains(allowed, value) {
+		return usageError("%s %.100q: want one of %s", from, value, strings.Join(allowed, ", "))
+	}
+	return nil
 }
 
 // checkRoot makes --root absolute: links are followed below it, which a
@@ -160,19 +170,33 @@ func (a *app) checkRoot() error {
 	return nil
 }
 
-// options returns the options of a start from the global flags.
+// options returns the options of a start from the global flags, and from the
+// file of the device for what these leave open.
 func (a *app) options() (startup.Options, error) {
-	policy, err := lock.ParsePolicy(a.policy)
+	var o startup.Options
+	text, from, err := a.setting("upgrade-policy", a.policy)
 	if err != nil {
-		return startup.Options{}, usageError("--upgrade-policy: %w", err)
+		return o, err
+	}
+	policy, err := lock.ParsePolicy(text)
+	if err != nil {
+		return o, usageError("%s: %w", from, err)
+	}
+	format, from, err := a.setting("log-format", a.logFormat)
+	if err != nil {
+		return o, err
+	}
+	if err := checkChoice(from, format, "text", "json"); err != nil {
+		return o, err
 	}
 	running, err := a.runningVersion()
 	if err != nil {
-		return startup.Options{}, err
+		return o, err
 	}
-	o := startup.DefaultOptions(a.root, running)
+	o = startup.DefaultOptions(a.root, running)
 	o.Policy = policy
-	return o, nil
+	o.Log, err = a.logger(format)
+	return o, err
 }
 
 // runningVersion returns the version of the flag, or else MicroShift's own word.

@@ -113,8 +113,7 @@ failed/*:exited\ * | failed/*:killed\ * | failed/*:dumped\ *)
     ;;
 failed/*)
     # systemd has forgotten how the check ended, so ask it again.
-    policy=$(sed -n 's/^MICROSHIFT_FEATURE_GATES_UPGRADE_POLICY=["'\'']\{0,1\}\([a-z-]*\).*/\1/p' /etc/sysconfig/microshift-feature-gates 2>/dev/null | tail -n 1)
-    if answer=$("$command" validate --upgrade-policy "${policy:-none}" 2>&1); then
+    if answer=$("$command" validate 2>&1); then
         echo "MicroShift failed, but not because of feature gates"
         exit 0
     fi

@@ -137,6 +137,7 @@ func TestStory(t *testing.T) {
 		{"read-only var", readOnlyVar},
 		{"clock jump", clockJump},
 		{"log in JSON", jsonLog},
+		{"update that can't be judged", func(t *testing.T, d *device) { unjudged(t, d, older, newer) }},
 		{"policy of the packager", func(t *testing.T, d *device) { policy(t, d, older, newer) }},
 		{"sosreport", sosreport},
 	} {
@@ -181,7 +182,7 @@ func units(t *testing.T, d *device) {
 	if d.run("systemctl", "daemon-reload"); with == "" || with != without {
 		t.Errorf("the exposure of microshift.service is %q with the drop-in, and %q without", with, without)
 	}
-	if got := d.property("ExecStartPre"); !strings.Contains(got, "/usr/bin/microshift-feature-gates prestart --upgrade-policy=") {
+	if got := d.property("ExecStartPre"); !strings.Contains(got, "argv[]=/usr/bin/microshift-feature-gates prestart ;") {
 		t.Errorf("ExecStartPre is %s", got)
 	}
 }
@@ -500,14 +501,56 @@ func jsonLog(t *testing.T, d *device) {
 	d.write(options, text)
 }
 
-// policy has another patch version, which the policy of the packager allows.
+// unjudged has an update whose warning lacks something that it needs. It must
+// judge all the same or say what it could not find out, and never fail.
+func unjudged(t *testing.T, d *device, older, newer string) {
+	const data = "/var/lib/microshift/version"
+	version, text := d.read(data), d.read(options)
+	warns := func(out string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("the update does not say %q:\n%s", w, out)
+			}
+		}
+	}
+	d.write(data, `{"version":"5.0"}`)
+	warns(d.install(newer), "warning: MicroShift 5.0.1 will not start on this device", lock, "an upgrade is not allowed")
+	d.write(data, version)
+
+	const script = "/usr/libexec/microshift-feature-gates/upgrade-warning"
+	d.write(options, strings.Replace(text, "UPGRADE_POLICY=none", "UPGRADE_POLICY=zstream", 1))
+	warns(d.run(script), "warning: cannot tell whether MicroShift 5.0.1 will start on this device (exit code 2)",
+		options+":", `"zstream": it is none or z-stream`)
+	for _, command := range []string{"prestart", "validate", "show", "lock"} { // for all of them as for the start
+		if out, code := d.try("microshift-feature-gates", command); code != 2 {
+			t.Errorf("%s ends with %d, want 2:\n%s", command, code, out)
+		}
+	}
+	d.remove(options)
+	check(t, os.Mkdir(d.path(options), 0o755))
+	warns(d.run(script), "warning: cannot tell whether MicroShift 5.0.1 will start on this device (exit code 3)", options+": is a directory")
+	check(t, os.Remove(d.path(options)))
+	d.write(options, text)
+	d.write("/etc/standin/version-fails", "")
+	warns(d.run(script), "warning: cannot tell whether the new MicroShift will start on this device", "no answer today")
+	d.remove("/etc/standin/version-fails")
+
+	d.install(older)
+	d.run("systemctl", "daemon-reload")
+}
+
+// policy has another patch version, which the policy of the packager allows:
+// to the start, and to every command that tells what a start would do.
 func policy(t *testing.T, d *device, older, newer string) {
 	text := d.read(options)
 	d.write(options, strings.Replace(text, "UPGRADE_POLICY=none", "UPGRADE_POLICY=z-stream", 1))
-	if out := d.install(newer); strings.Contains(out, "warning: MicroShift") {
+	d.run("microshift-feature-gates", "upgrade-check", "5.0.1")
+	if out := d.install(newer); strings.Contains(out, "warning: ") {
 		t.Errorf("the update is warned of: %s", out)
 	}
 	d.run("systemctl", "daemon-reload")
+	d.run("microshift-feature-gates", "validate")
 	d.started()
 	if text := d.read(lock); !strings.Contains(text, "version: 5.0.1") {
 		t.Errorf("the lock has not moved:\n%s", text)

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/microshift-io/microshift-feature-gates/pkg/config"
+)
+
+// deviceFile is what who packages the product, or administers a device, has
+// chosen for it. It counts for every command, so that each judges a start as
+// the one that systemd runs does.
+const deviceFile = "/etc/sysconfig/microshift-feature-gates"
+
+// setting returns the value of a global flag, and where it is from: the command
+// line, or else the file of the device below --root, or else the flag's default.
+func (a *app) setting(flag, value string) (v, from string, err error) {
+	if a.given(flag) {
+		return value, "--" + flag, nil
+	}
+	text, err := readDeviceFile(a.root)
+	if err != nil {
+		return "", "", &exitError{exitFailed, err}
+	}
+	variable := "MICROSHIFT_FEATURE_GATES_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	if v, line := assigned(text, variable); line > 0 {
+		return v, fmt.Sprintf("%s:%d: %s", deviceFile, line, variable), nil
+	}
+	return value, "--" + flag, nil
+}
+
+// readDeviceFile returns the text of the file, which is empty where there is none.
+func readDeviceFile(root string) (string, error) {
+	host, err := config.DefaultPaths(root).HostPath(deviceFile)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", deviceFile, err)
+	}
+	files, problems, err := config.ReadFiles(host)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err := errors.Join(err, problems.Err()); err != nil || len(files) == 0 {
+		return "", err
+	}
+	return string(files[0].Data), nil
+}
+
+// assigned returns what a text that systemd could take for an EnvironmentFile=
+// assigns to a variable, and in which line, counted from 1. The last one counts;
+// line is 0 where there is none. Comments begin with # or ;, and quotes around a
+// value are no part of it. A backslash has no meaning, and a value ends with its
+// line; neither makes a difference to values that are right.
+func assigned(text, variable string) (value string, line int) {
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		name, v, ok := strings.Cut(l, "=")
+		if !ok || strings.TrimSpace(name) != variable {
+			continue
+		}
+		value, line = strings.TrimSpace(v), n
+		if last := len(value) - 1; last > 0 && value[0] == value[last] && strings.ContainsRune(`"'`, rune(value[0])) {
+			value = value[1:last]
+		}
+	}
+	return value, line
+}
