@@ -75,12 +75,11 @@ func (u *unpacker) moreToFind() bool {
 
 // stream goes through the archive once.
 func (u *unpacker) stream(ctx context.Context, name string, f io.Reader) error {
-	r, err := decompress(f)
+	r, err := decompress(ctx, f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	m := &meter{ctx: ctx, r: r, limits: u.limits}
-	entries := tar.NewReader(m)
+	entries := tar.NewReader(&meter{interruptible: interruptible{ctx, r}, limit: u.limits.total})
 	for n := 0; ; n++ {
 		h, err := entries.Next()
 		if err == nil && n >= u.limits.entries {
@@ -96,9 +95,7 @@ func (u *unpacker) stream(ctx context.Context, name string, f io.Reader) error {
 		case errors.Is(err, ErrLimit), ctx.Err() != nil, n == 0, errors.Is(err, errDisk):
 			return fmt.Errorf("%s: %w", name, err)
 		default: // what came before the damage is worth showing
-			if u.pass == 1 {
-				u.note("the archive breaks off after %d entries (%v); what follows is missing here", n, err)
-			}
+			u.cut = fmt.Sprintf("the archive is cut off or damaged after %d entries (%v); what follows is missing here", n, err)
 			return nil
 		}
 	}
@@ -136,7 +133,6 @@ func (u *unpacker) entry(ctx context.Context, h *tar.Header, content io.Reader) 
 	}
 	switch {
 	case h.Typeflag == tar.TypeDir:
-		u.found(name)
 	case h.Typeflag == tar.TypeSymlink && (p == device || ancestor(name)):
 		return u.symlink(name, h.Linkname)
 	case p == nothing || u.pass > 1 && !u.wanted(name):
@@ -147,12 +143,10 @@ func (u *unpacker) entry(ctx context.Context, h *tar.Header, content io.Reader) 
 		}
 	case h.Typeflag == tar.TypeReg && p == device:
 		return u.store(name, h, content)
-	case h.Typeflag == tar.TypeReg && p == version:
-		text, err := io.ReadAll(io.LimitReader(content, maxLine))
-		u.keepVersion(name, text)
-		return err
+	case h.Typeflag == tar.TypeReg && p == told:
+		return u.readTold(name, content)
 	case h.Typeflag == tar.TypeReg && p == log:
-		return u.readJournal(ctx, name, content)
+		return u.readJournal(ctx, name, h.Size, content)
 	case p == log && h.Typeflag == tar.TypeSymlink: // its text is elsewhere in the report
 	default:
 		u.note("%s is neither a file, a directory nor a link; left out", name)

@@ -9,24 +9,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"syscall"
 
-	"github.com/ulikunitz/xz"
+	"github.com/mikelolasagasti/xz"
 )
+
+// maxDictionary is the largest dictionary of xz that is taken: that of xz -9.
+// The header of each block says how large its dictionary is, up to 4 GiB, and
+// the decoder refuses a larger one before it takes any memory.
+const maxDictionary = 64 << 20
 
 // decompress finds out how an archive is compressed, by its first bytes; its
 // name may say anything.
-func decompress(f io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(f, 64<<10)
+func decompress(ctx context.Context, f io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(interruptible{ctx, f}, 64<<10)
 	head, err := b.Peek(263)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
-		return xz.NewReader(b)
+		r, err := xz.NewReader(b, maxDictionary)
+		return r, explained(err)
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return gzip.NewReader(b)
 	case bytes.HasPrefix(head, []byte("BZh")):
@@ -39,53 +43,48 @@ func decompress(f io.Reader) (io.Reader, error) {
 	return nil, errors.New("is no sosreport: want a directory, or an archive in tar format, plain or compressed with xz or gzip")
 }
 
+// interruptible ends when its context does. A decompressor that reads without
+// giving anything, as for streams that are empty, is stopped by that.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptible) Read(p []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.r.Read(p)
+}
+
 // meter counts what comes out of a decompressor, and stops a bomb.
 type meter struct {
-	ctx    context.Context
-	r      io.Reader
-	limits limits
-	n      int64
-	check  int64 // look at the memory when n gets here
-	err    error // that ends it; readers may overlook one that comes with data
+	interruptible
+	limit int64
+	n     int64
+	err   error // that ends it; readers may overlook one that comes with data
 }
 
 func (m *meter) Read(p []byte) (int, error) {
-	if err := m.ctx.Err(); err != nil {
-		return 0, err
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.interruptible.Read(p)
+	if m.n += int64(n); m.n > m.limit {
+		m.err = fmt.Errorf("it unpacks to more than %d bytes: %w; unpack it by other means, and give the directory", m.limit, ErrLimit)
 	}
 	if m.err != nil {
 		return 0, m.err
 	}
-	n, err := m.r.Read(p)
-	if m.n += int64(n); m.n > m.limits.total {
-		m.err = fmt.Errorf("it unpacks to more than %d bytes: %w; unpack it by other means, and give the directory", m.limits.total, ErrLimit)
-	}
-	// An xz stream says how much memory it wants, up to 4 GiB, and may change
-	// its mind in each block; the library obeys. Memory counts when it is
-	// written to, so this comes in time.
-	if m.n >= m.check {
-		m.check = m.n + 16<<20
-		if used := resident(); used > m.limits.memory {
-			m.err = fmt.Errorf("unpacking it takes more than %d bytes of memory: %w", m.limits.memory, ErrLimit)
-		}
-	}
-	if m.err != nil {
-		return 0, m.err
-	}
-	return n, err
+	return n, explained(err)
 }
 
-// resident returns how much memory this process has, in bytes; 0 if unknown.
-func resident() int64 {
-	data, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
+// explained says in words of ours what the decoder of xz does not do.
+func explained(err error) error {
+	if errors.Is(err, xz.ErrMemlimit) {
+		return fmt.Errorf("its compression wants a dictionary of more than %d bytes: %w", maxDictionary, ErrLimit)
 	}
-	var pages, size int64
-	if _, err := fmt.Fscan(strings.NewReader(string(data)), &size, &pages); err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
+	return err
 }
 
 func isFull(err error) bool {

@@ -20,12 +20,15 @@ func (c *collector) directory(ctx context.Context, name string) error {
 	}
 	defer func() { _ = root.Close() }() // it was only read from
 	c.report.Root = root.Name()
-	for _, f := range []string{lockFile, dataVersion, mainConfig, dropIns} {
+	for _, f := range []string{lockFile, mainConfig} {
 		if _, err := root.Lstat(f); err == nil {
 			c.found(f)
 		} else if !notThere(err) {
 			c.note("cannot look at /%s: %v", f, reason(err))
 		}
+	}
+	if files, _ := fs.Glob(root.FS(), dropIns+"/*"); len(files) > 0 {
+		c.found(files[0])
 	}
 	if text, err := readSmall(root, dataVersion); err == nil {
 		c.keepVersion(dataVersion, text)
@@ -33,6 +36,9 @@ func (c *collector) directory(ctx context.Context, name string) error {
 	entries := 0
 	for _, top := range []string{"sos_commands", "sos_strings", "var/log"} {
 		err := fs.WalkDir(root.FS(), top, func(p string, e fs.DirEntry, err error) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if entries++; entries > c.limits.entries {
 				return fmt.Errorf("%s has more than %d entries: %w", name, c.limits.entries, ErrLimit)
 			}
@@ -77,21 +83,19 @@ func openTop(name string) (*os.Root, error) {
 // walked takes a file of the walk.
 func (c *collector) walked(ctx context.Context, root *os.Root, name string) error {
 	p := purposeOf(name)
-	if p != version && p != log {
+	if p != told && p != log {
 		return nil
 	}
-	f, err := openRegular(root, name)
+	f, info, err := openRegular(root, name)
 	if err != nil {
 		c.note("cannot read %s: %v", name, reason(err))
 		return nil
 	}
 	defer f.Close()
 	if p == log {
-		err = c.readJournal(ctx, name, f)
+		err = c.readJournal(ctx, name, info.Size(), f)
 	} else {
-		var text []byte
-		text, err = io.ReadAll(io.LimitReader(f, maxLine))
-		c.keepVersion(name, text)
+		err = c.readTold(name, f)
 	}
 	if err != nil && ctx.Err() == nil {
 		c.note("cannot read all of %s: %v", name, reason(err))
@@ -101,7 +105,7 @@ func (c *collector) walked(ctx context.Context, root *os.Root, name string) erro
 }
 
 func readSmall(root *os.Root, name string) ([]byte, error) {
-	f, err := openRegular(root, name)
+	f, _, err := openRegular(root, name)
 	if err != nil {
 		return nil, err
 	}
@@ -112,26 +116,26 @@ func readSmall(root *os.Root, name string) ([]byte, error) {
 // openRegular opens a regular file. Stat comes before open, since opening a
 // device can have side effects, and again after it, since the name may have
 // changed hands. O_NONBLOCK keeps a named pipe from blocking the open.
-func openRegular(root *os.Root, name string) (*os.File, error) {
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errNotRegular
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = errNotRegular
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return f, nil
+	return f, info, nil
 }
 
 var errNotRegular = errors.New("not a regular file")

@@ -15,9 +15,17 @@ type line struct {
 	ident, pid, text string
 }
 
-// The time stamp has no year in most forms, and none is needed: entries of
-// the product carry their own.
-var linePattern = regexp.MustCompile(`^\S.{0,40}? \S+ ([A-Za-z0-9_.@/-]{1,128})(?:\[(\d{1,10})\])?: (.*)$`)
+// linePattern has the forms of time that journalctl and rsyslog print; what
+// they are does not matter, since entries of the product carry their own time.
+// Each part must be where it belongs: a program can write a text that looks
+// like the line of another, and choose nearly any name for itself.
+var linePattern = regexp.MustCompile(`^(?:` +
+	`[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?` + // short, short-precise
+	`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)` + // short-iso, rsyslog
+	`|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+` + // short-full
+	`|\[ *\d+\.\d+\]` + // short-monotonic
+	`|\d+\.\d+` + // short-unix
+	`) \S+ ([A-Za-z0-9_.@/-]{1,128})(?:\[(\d{1,10})\])?: (.*)$`)
 
 func parseLine(raw string) (line, bool) {
 	m := linePattern.FindStringSubmatch(raw)

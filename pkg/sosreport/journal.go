@@ -7,31 +7,36 @@ import (
 	"io"
 )
 
-// readJournal reads a journal line by line, however large it is.
-func (c *collector) readJournal(ctx context.Context, name string, r io.Reader) error {
-	j := &journal{name: name}
-	c.journals = append(c.journals, j)
-	lines := bufio.NewReaderSize(r, maxLine)
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+// readJournal reads a journal of a size line by line. The size is what it
+// claims, and may be far more than it takes on the disk.
+func (c *collector) readJournal(ctx context.Context, name string, size int64, r io.Reader) error {
+	if c.journals++; c.journals > c.limits.journals {
+		return nil
+	}
+	if size > c.limits.total-c.read {
+		c.note("%s has %d bytes, which is too much; left out", name, size)
+		return nil
+	}
+	c.read += size
+	j := &journal{collector: c, name: name}
+	lines := bufio.NewReaderSize(interruptible{ctx, io.LimitReader(r, size)}, maxLine)
+	for {
 		text, err := lines.ReadSlice('\n')
-		j.read(trimLine(text))
+		j.line(trimLine(text))
 		for errors.Is(err, bufio.ErrBufferFull) { // drop the rest of a long line
 			_, err = lines.ReadSlice('\n')
 		}
+		if err == nil {
+			continue
+		}
+		if len(j.starts) > 0 {
+			c.starts = append(c.starts, j.starts)
+		}
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
-	if j.dropped > 0 {
-		c.note("%s tells of more than %d starts; the last %d are left out", name, maxStarts, j.dropped)
-	}
-	return nil
 }
 
 func trimLine(text []byte) string {

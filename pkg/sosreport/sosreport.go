@@ -28,9 +28,13 @@ type Report struct {
 	// Version is the version of MicroShift as the report has it, and
 	// VersionFrom the file that says so; both are empty where none does.
 	Version, VersionFrom string
+	// NoLock and NoConfiguration say that the device had none, as "show" said
+	// there. Without that, what is not in the report may be on the device.
+	NoLock, NoConfiguration bool
 	// Starts are those that the journals tell of, oldest first.
 	Starts []Start
-	// Notes say what is missing, odd or left out.
+	// Notes say what is missing, odd or left out. That an archive is cut off
+	// comes first.
 	Notes []string
 
 	temporary string // to remove; empty for none
@@ -46,25 +50,28 @@ func (r *Report) Close() error {
 
 // Limits on what is read of one sosreport. Real ones stay far below.
 const (
-	maxEntries = 1 << 20   // files, directories and links
-	maxTotal   = 8 << 30   // bytes, uncompressed
-	maxMemory  = 512 << 20 // bytes in use while unpacking
-	maxFile    = 1<<20 + 1 // bytes kept of one file; a configuration file may have 1 MiB
-	maxKept    = 48 << 20  // bytes kept of all files together
-	maxFiles   = 20_000    // files kept
-	maxLine    = 64 << 10  // bytes of one journal line; the rest of it is dropped
-	maxStarts  = 10_000    // starts, of each journal
-	maxDetails = 1_000     // gates, files and problems of each start
-	maxPasses  = 4         // through an archive, to find what links point to
+	maxEntries  = 1 << 20   // files, directories and links
+	maxTotal    = 8 << 30   // bytes, uncompressed; and bytes of all journals
+	maxFile     = 1<<20 + 1 // bytes kept of one file; a configuration file may have 1 MiB
+	maxKept     = 48 << 20  // bytes kept of all files together
+	maxFiles    = 20_000    // files kept
+	maxTold     = 100       // files with what a command said
+	maxLine     = 64 << 10  // bytes of one journal line; the rest of it is dropped
+	maxJournals = 1_000     // journals
+	maxStarts   = 10_000    // starts, in all journals
+	maxText     = 64 << 20  // bytes of the lines that tell of starts, in all journals
+	maxDetails  = 1_000     // gates, files and problems of each start
+	maxReason   = 4 << 10   // bytes of a reason, before its last line
+	maxPasses   = 4         // through an archive, to find what links point to
 )
 
 // limits has those that tests make smaller.
 type limits struct {
-	entries       int
-	total, memory int64
+	entries, journals, starts int
+	total, text               int64
 }
 
-var standard = limits{entries: maxEntries, total: maxTotal, memory: maxMemory}
+var standard = limits{entries: maxEntries, journals: maxJournals, starts: maxStarts, total: maxTotal, text: maxText}
 
 // ErrLimit says that a sosreport is larger than any real one, and was not
 // read to its end.
@@ -94,11 +101,19 @@ func open(ctx context.Context, name string, l limits) (*Report, error) {
 
 // collector gathers a report.
 type collector struct {
-	limits   limits
-	report   Report
-	journals []*journal
-	versions map[string]string // path to text, of files that tell the version
-	have     map[string]bool   // what there is of the files that every report should have
+	limits limits
+	report Report
+	have   map[string]bool // what there is of the lock and the configuration
+	cut    string          // that the archive is cut off; empty where it is not
+
+	told                      int    // files with what a command said
+	said, saidBy, dataVersion string // versions, and the file that tells the first
+
+	journals int       // seen
+	read     int64     // bytes of journals
+	starts   [][]Start // of each journal that has any
+	begun    int       // starts, more of which are left out than the limit
+	text     int64     // bytes of the lines that tell of them
 }
 
 func (c *collector) note(format string, args ...any) {
@@ -118,7 +133,7 @@ type purpose int
 const (
 	nothing purpose = iota
 	device          // the start reads it
-	version         // it tells the version of MicroShift
+	told            // it has what a command said of the device
 	log             // it may tell of starts
 )
 
@@ -127,6 +142,7 @@ const (
 	dataVersion = "var/lib/microshift/version"
 	mainConfig  = "etc/microshift/config.yaml"
 	dropIns     = "etc/microshift/config.d"
+	shown       = "microshift-feature-gates_show_-o_json" // as sos names what the command says
 )
 
 var deviceFiles = []string{
@@ -141,8 +157,8 @@ func purposeOf(name string) purpose {
 	switch {
 	case slices.Contains(deviceFiles, name), within(name, "etc/microshift"):
 		return device
-	case within(name, "sos_commands") && strings.HasPrefix(base, "microshift_version"):
-		return version
+	case within(name, "sos_commands") && (strings.HasPrefix(base, "microshift_version") || base == shown):
+		return told
 	case (within(name, "sos_commands") || within(name, "sos_strings")) && strings.Contains(base, "journalctl_"):
 		return log
 	case path.Dir(name) == "var/log" && (strings.HasPrefix(base, "messages") || strings.HasPrefix(base, "syslog")):
@@ -153,13 +169,13 @@ func purposeOf(name string) purpose {
 
 func within(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// found remembers that the report has a file that it should have.
+// found remembers that the report has the lock, or a file of the configuration.
 func (c *collector) found(name string) {
 	if c.have == nil {
 		c.have = map[string]bool{}
 	}
 	switch {
-	case name == lockFile, name == dataVersion, name == mainConfig, name == dropIns:
+	case name == lockFile, name == mainConfig:
 		c.have[name] = true
 	case within(name, dropIns):
 		c.have[dropIns] = true
@@ -168,25 +184,32 @@ func (c *collector) found(name string) {
 
 // finish puts together what was read, and says what is missing.
 func (c *collector) finish() {
+	r := &c.report
+	r.Starts = timeline(c.starts)
 	c.tellVersion()
-	var all [][]Start
-	for _, j := range c.journals {
-		if len(j.starts) > 0 {
-			all = append(all, j.starts)
-		}
-	}
-	c.report.Starts = timeline(all)
-	if !c.have[mainConfig] && !c.have[dropIns] {
+	if !c.have[mainConfig] && !c.have[dropIns] && !r.NoConfiguration {
 		c.note("the report has no configuration of MicroShift: neither /%s nor a drop-in in /%s", mainConfig, dropIns)
 	}
-	if !c.have[lockFile] {
+	if !c.have[lockFile] && !r.NoLock {
 		c.note("the report has no lock: the device has none, or the sos plugin of this product was not installed (sos itself leaves /%s out)", lockFile)
 	}
 	switch {
-	case len(c.journals) == 0:
+	case c.journals == 0:
 		c.note("the report has no journal in text form, so it can't tell of any start")
-	case len(c.report.Starts) == 0:
+	case len(r.Starts) == 0:
 		c.note("no journal in the report tells of a start that checked feature gates")
+	}
+	if left := c.journals - c.limits.journals; left > 0 {
+		c.note("the report has more than %d journals; the last %d are left out", c.limits.journals, left)
+	}
+	if left := c.begun - c.limits.starts; left > 0 {
+		c.note("the journals tell of more than %d starts; the last %d are left out", c.limits.starts, left)
+	}
+	if c.text > c.limits.text {
+		c.note("the journals tell more than %d bytes of starts; the rest is left out", c.limits.text)
+	}
+	if c.cut != "" {
+		r.Notes = slices.Insert(r.Notes, 0, c.cut)
 	}
 }
 

@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -182,7 +185,7 @@ func TestForms(t *testing.T) {
 		}
 		if want == nil {
 			want = r
-		} else if diff := cmp.Diff(want.Starts, r.Starts, cmp.AllowUnexported(Start{})); diff != "" {
+		} else if diff := cmp.Diff(want.Starts, r.Starts, cmp.AllowUnexported(Start{}, heldLock{})); diff != "" {
 			t.Errorf("%s differs (-plain +%s):\n%s", form, form, diff)
 		}
 	}
@@ -201,7 +204,7 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want.Starts, r.Starts, cmp.AllowUnexported(Start{})); diff != "" {
+		if diff := cmp.Diff(want.Starts, r.Starts, cmp.AllowUnexported(Start{}, heldLock{})); diff != "" {
 			t.Errorf("the directory differs:\n%s", diff)
 		}
 		if r.Root != filepath.Join(dir, "sosreport-vm") || r.Version != "5.0.1" || len(r.Notes) != 0 {
@@ -228,7 +231,7 @@ func TestStarts(t *testing.T) {
 	if second.Outcome != Locked || second.Reason != "the lock says no" || second.Lock != "held: feature set CustomNoUpgrade, MicroShift 5.0.0" {
 		t.Errorf("the second start is %+v", second)
 	}
-	want := []string{"feature set: CustomNoUpgrade → none", "removed customNoUpgrade.enabled: MemoryQoS", "files: -/etc/microshift/config.yaml"}
+	want := []string{"feature set: CustomNoUpgrade → none", "removed customNoUpgrade.enabled: MemoryQoS (/etc/microshift/config.yaml:1:85)", "files: -/etc/microshift/config.yaml"}
 	if diff := cmp.Diff(want, second.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -238,7 +241,8 @@ func TestStarts(t *testing.T) {
 // who reads them.
 func TestHostile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
-	small := limits{entries: 50, total: 1 << 20, memory: 1 << 40}
+	small := standard
+	small.entries, small.total = 50, 1<<20
 	for name, tt := range map[string]struct {
 		files []file
 		want  map[string]string // files that are unpacked, besides the sample's
@@ -288,12 +292,45 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestMemory checks that a stream which wants much memory is stopped.
-func TestMemory(t *testing.T) {
-	_, err := opened(t, compressed(t, archive(t, sample()), "xz"), limits{entries: 50, total: 1 << 30, memory: 1 << 10})
-	if !errors.Is(err, ErrLimit) {
-		t.Errorf("got %v, want %v", err, ErrLimit)
+// TestDictionary checks that a dictionary that is larger than that of xz -9 is
+// refused before it takes memory, in each of many streams.
+func TestDictionary(t *testing.T) {
+	for _, tt := range []struct {
+		property byte // of the block header: 2^(12+p/2), and half of that more where p is odd
+		err      error
+	}{
+		{26, nil},      // 32 MiB
+		{28, nil},      // 64 MiB, which xz -9 takes
+		{29, ErrLimit}, // 96 MiB
+		{36, ErrLimit}, // 1 GiB
+		{40, ErrLimit}, // 4 GiB less one
+	} {
+		data := compressed(t, archive(t, sample()), "xz")
+		withDictionary(t, data, tt.property)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := opened(t, bytes.Repeat(data, 20), standard)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, tt.err) {
+			t.Errorf("property %d: got error %v, want %v", tt.property, err, tt.err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 80<<20 {
+			t.Errorf("property %d: it took %d bytes, want no more than one dictionary of 64 MiB and some", tt.property, n)
+		}
 	}
+}
+
+// withDictionary changes the size of the dictionary in the first block header
+// of an xz stream that has neither of the optional sizes.
+func withDictionary(t *testing.T, data []byte, property byte) {
+	t.Helper()
+	block := data[12:] // behind the stream header
+	size := (int(block[0]) + 1) * 4
+	if block[1] != 0 || block[2] != 0x21 || block[3] != 1 {
+		t.Fatalf("the block header is % x", block[:size])
+	}
+	block[4] = property
+	binary.LittleEndian.PutUint32(block[size-4:], crc32.ChecksumIEEE(block[:size-4]))
 }
 
 // TestLinks checks that what a link points to is found, wherever it is in the
@@ -334,7 +371,7 @@ func TestDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
-		if len(r.Starts) != 2 || !strings.Contains(strings.Join(r.Notes, "\n"), "breaks off") {
+		if len(r.Starts) != 2 || !strings.Contains(strings.Join(r.Notes, "\n"), "cut off") {
 			t.Errorf("%s: %d starts, notes %q", form, len(r.Starts), r.Notes)
 		}
 	}
@@ -392,7 +429,7 @@ func FuzzArchive(f *testing.F) {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := open(context.Background(), name, limits{entries: 1000, total: 4 << 20, memory: 1 << 40})
+		r, err := open(context.Background(), name, limits{entries: 1000, journals: 10, starts: 100, total: 4 << 20, text: 1 << 20})
 		if err != nil {
 			return
 		}
@@ -410,8 +447,8 @@ func FuzzJournal(f *testing.F) {
 	f.Add(journalText)
 	f.Add(strings.ReplaceAll(journalText, "info", "\x00\xff"))
 	f.Fuzz(func(t *testing.T, text string) {
-		c := &collector{}
-		if err := c.readJournal(context.Background(), "journal", strings.NewReader(text)); err != nil {
+		c := &collector{limits: standard}
+		if err := c.readJournal(context.Background(), "journal", int64(len(text)), strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 		c.finish()

@@ -48,9 +48,11 @@ type Start struct {
 	// Later is what systemd and greenboot said until the next start.
 	Later []string `json:"later,omitempty"`
 
+	journal  string // whose account this is
 	pid      string
 	complete bool // it told of the lock, or why it fails
 	embedded bool // MicroShift itself did the check
+	held     heldLock
 }
 
 // Gate is a gate as configured.
@@ -81,30 +83,32 @@ const (
 
 // journal collects the starts of one file.
 type journal struct {
-	name    string
-	starts  []Start
-	dropped int // starts beyond maxStarts
+	*collector
+	name   string
+	starts []Start
+	open   bool // lines can still be about the last start
 }
 
+// last returns the start that lines can be about, or nil.
 func (j *journal) last() *Start {
-	if len(j.starts) == 0 || j.dropped > 0 {
+	if !j.open {
 		return nil
 	}
 	return &j.starts[len(j.starts)-1]
 }
 
 func (j *journal) begin(l line) *Start {
-	if len(j.starts) >= maxStarts {
-		j.dropped++
+	j.begun++
+	if j.open = j.begun <= j.limits.starts; !j.open {
 		return nil
 	}
-	j.starts = append(j.starts, Start{pid: l.pid, embedded: l.ident != command, Outcome: CutOff,
+	j.starts = append(j.starts, Start{journal: j.name, pid: l.pid, embedded: l.ident != command, Outcome: CutOff,
 		Files: []string{}, Gates: []Gate{}, Problems: []Problem{}, Changes: []string{}})
 	return j.last()
 }
 
-// read takes one line.
-func (j *journal) read(raw string) {
+// line takes one line.
+func (j *journal) line(raw string) {
 	if strings.HasPrefix(raw, "-- Boot ") || raw == "-- Reboot --" {
 		j.boot()
 		return
@@ -117,12 +121,20 @@ func (j *journal) read(raw string) {
 	case l.ident == "systemd":
 		j.systemd(l.text)
 	case l.ident == greenboot:
-		if s := j.last(); s != nil {
+		if s := j.last(); s != nil && j.room(l.text) {
 			s.later(l.text)
 		}
 	case l.ident == command || l.ident == "microshift":
 		j.product(l)
 	}
+}
+
+// room reports whether there is room for what a line tells, and takes it.
+func (j *journal) room(text string) bool {
+	if j.text <= j.limits.text {
+		j.text += int64(len(text))
+	}
+	return j.text <= j.limits.text
 }
 
 // boot takes the sign that the journal goes on in another boot. What systemd
@@ -131,6 +143,7 @@ func (j *journal) boot() {
 	if s := j.last(); s != nil && s.Outcome == Accepted {
 		s.Outcome = CutOff
 	}
+	j.open = false
 }
 
 // product takes a line of the command, or of MicroShift that embeds it.
@@ -147,11 +160,13 @@ func (j *journal) product(l line) {
 		s = j.begin(l) // its beginning is not in this journal, or it could not tell the version
 	}
 	switch {
-	case s == nil || s.pid != l.pid:
+	case s == nil || s.pid != l.pid || !j.room(l.text):
 	case ok:
 		s.take(e)
 	case strings.HasPrefix(l.text, command+": "):
-		s.Reason = appendText(s.Reason, strings.TrimPrefix(l.text, command+": "))
+		if len(s.Reason) < maxReason {
+			s.Reason = appendText(s.Reason, strings.TrimPrefix(l.text, command+": "))
+		}
 		s.Outcome, s.complete = Failed, true
 	}
 }
@@ -185,9 +200,13 @@ func (s *Start) take(e entry) {
 		s.Problems = capped(s.Problems, Problem{severity, f["code"], f["at"], e.msg, f["hint"]})
 	case f["lock"] != "" && f["featureSet"] != "":
 		s.Lock, s.complete = "held: feature set "+f["featureSet"]+", MicroShift "+f["version"], true
+		s.takeLock(e)
 	case f["lock"] != "":
 		s.Lock, s.complete = e.msg, true
 		s.LockWritten = e.level == "warning"
+		s.takeLock(e)
+	case e.msg == lockHistory:
+		s.takeHistory(e)
 	case f["featureSet"] != "":
 		s.FeatureSet, s.SetAt = f["featureSet"], f["at"]
 	case strings.HasPrefix(e.msg, refusalText):
@@ -221,7 +240,7 @@ var (
 	unitLine    = regexp.MustCompile(`^microshift\.service: (.*)$`)
 	controlExit = regexp.MustCompile(`^Control process exited, code=(\w+),? status=(\d+)`)
 	mainExit    = regexp.MustCompile(`^Main process exited, (code=\w+,? status=\S+)`)
-	jobLine     = regexp.MustCompile(`^(Started|Failed to start|Stopped) (?:microshift\.service|MicroShift)\b`)
+	jobLine     = regexp.MustCompile(`^(Starting|Started|Failed to start|Stopped) (?:microshift\.service|MicroShift)\b`)
 )
 
 // systemd takes a line of systemd about the service.
@@ -232,6 +251,8 @@ func (j *journal) systemd(text string) {
 	}
 	if m := jobLine.FindStringSubmatch(text); m != nil {
 		switch {
+		case m[1] == "Starting": // another; what systemd says from here on is about that
+			j.open = false
 		case m[1] == "Started" && s.Outcome == Accepted:
 			s.Outcome = Started
 		case m[1] == "Stopped" && s.Outcome == Started && len(s.Later) == 0:

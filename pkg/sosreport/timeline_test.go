@@ -49,8 +49,8 @@ func TestTimeline(t *testing.T) {
 // read returns the starts that a journal tells of.
 func read(t *testing.T, text string) []Start {
 	t.Helper()
-	c := &collector{}
-	if err := c.readJournal(context.Background(), "journal", strings.NewReader(text)); err != nil {
+	c := &collector{limits: standard}
+	if err := c.readJournal(context.Background(), "journal", int64(len(text)), strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
 	c.finish()
@@ -76,27 +76,32 @@ func TestOutcomes(t *testing.T) {
 		text string
 		want Outcome
 	}{
-		"started":               {begin + flags + lock + systemd + "Started microshift.service - MicroShift.\n", Started},
-		"by its description":    {begin + flags + lock + started, Started},
-		"accepted":              {begin + flags + lock, Accepted},
-		"crashed":               {begin + flags + lock + systemd + "microshift.service: Main process exited, code=exited, status=255/EXCEPTION\n", Crashed},
-		"ended later":           {begin + flags + lock + started + systemd + "microshift.service: Main process exited, code=killed, status=9/KILL\n", Started},
-		"power cut":             {begin + flags + lock + "-- Boot 0123 --\n", CutOff},
-		"cut off":               {begin, CutOff},
-		"cut in the flags":      {begin + flags, CutOff},
-		"locked":                {begin + lock + refusal + exit + "4/NOPERMISSION\n", Locked},
-		"locked, no exit":       {begin + lock + refusal, Locked},
-		"rejected":              {begin + lock + problem + rejected + exit + "1/FAILURE\n", Rejected},
-		"rejected, no exit":     {begin + lock + problem + rejected, Rejected},
-		"failed":                {begin + lock + fault + exit + "3/NOTIMPLEMENTED\n", Failed},
-		"failed, no exit":       {begin + lock + fault, Failed},
-		"killed":                {begin + systemd + "microshift.service: Control process exited, code=killed, status=9/KILL\n", Failed},
-		"no version":            {prefix + "microshift-feature-gates: cannot tell the running version: no microshift\n" + exit + "3/NOTIMPLEMENTED\n", Failed},
-		"too slow":              {begin + systemd + "microshift.service: start-pre operation timed out. Terminating.\n", Failed},
-		"microshift itself":     {strings.ReplaceAll(begin+flags+lock, "microshift-feature-gates[", "microshift[") + started, Started},
-		"forged by another":     {begin + flags + lock + strings.ReplaceAll(refusal, "microshift-feature-gates[", "evil["), Accepted},
-		"another process":       {begin + flags + lock + strings.ReplaceAll(refusal, "[7]", "[8]"), Accepted},
-		"broken off in an item": {begin + flags + lock + refusal[:len(refusal)-10] + "\n", Accepted},
+		"started":                      {begin + flags + lock + systemd + "Started microshift.service - MicroShift.\n", Started},
+		"by its description":           {begin + flags + lock + started, Started},
+		"accepted":                     {begin + flags + lock, Accepted},
+		"crashed":                      {begin + flags + lock + systemd + "microshift.service: Main process exited, code=exited, status=255/EXCEPTION\n", Crashed},
+		"ended later":                  {begin + flags + lock + started + systemd + "microshift.service: Main process exited, code=killed, status=9/KILL\n", Started},
+		"power cut":                    {begin + flags + lock + "-- Boot 0123 --\n", CutOff},
+		"cut off":                      {begin, CutOff},
+		"cut in the flags":             {begin + flags, CutOff},
+		"locked":                       {begin + lock + refusal + exit + "4/NOPERMISSION\n", Locked},
+		"locked, no exit":              {begin + lock + refusal, Locked},
+		"rejected":                     {begin + lock + problem + rejected + exit + "1/FAILURE\n", Rejected},
+		"rejected, no exit":            {begin + lock + problem + rejected, Rejected},
+		"failed":                       {begin + lock + fault + exit + "3/NOTIMPLEMENTED\n", Failed},
+		"failed, no exit":              {begin + lock + fault, Failed},
+		"killed":                       {begin + systemd + "microshift.service: Control process exited, code=killed, status=9/KILL\n", Failed},
+		"no version":                   {prefix + "microshift-feature-gates: cannot tell the running version: no microshift\n" + exit + "3/NOTIMPLEMENTED\n", Failed},
+		"too slow":                     {begin + systemd + "microshift.service: start-pre operation timed out. Terminating.\n", Failed},
+		"microshift itself":            {strings.ReplaceAll(begin+flags+lock, "microshift-feature-gates[", "microshift[") + started, Started},
+		"refused in the next boot":     {begin + "-- Boot 0123 --\n" + exit + "1/FAILURE\n", CutOff},
+		"refused in the next start":    {begin + systemd + "Starting microshift.service - MicroShift...\n" + exit + "4/NOPERMISSION\n", CutOff},
+		"started in the next start":    {begin + flags + lock + systemd + "Starting MicroShift...\n" + started, Accepted},
+		"forged in the text of a line": {begin + flags + lock + "Jan  1 00:00:00 vm (x)[9]: " + strings.TrimPrefix(refusal, "Jan  1 00:00:00 vm "), Accepted},
+		"forged behind a false host":   {begin + flags + lock + "Jan  1 00:00:00 vm (x): Jan  1 00:00:00 " + strings.TrimPrefix(refusal, "Jan  1 00:00:00 "), Accepted},
+		"forged by another":            {begin + flags + lock + strings.ReplaceAll(refusal, "microshift-feature-gates[", "evil["), Accepted},
+		"another process":              {begin + flags + lock + strings.ReplaceAll(refusal, "[7]", "[8]"), Accepted},
+		"broken off in an item":        {begin + flags + lock + refusal[:len(refusal)-10] + "\n", Accepted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			starts := read(t, tt.text)
