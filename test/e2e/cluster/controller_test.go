@@ -3,7 +3,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,17 +98,12 @@ func (d *device) reconfigure(t testing.TB, minimum string, flags ...string) {
 }
 
 // restart is a start of MicroShift on this device: it takes what is on the disk.
-func (d *device) restart(t testing.TB) rollout.File {
+func (d *device) restart(t testing.TB) {
 	d.starts.Lock()
 	defer d.starts.Unlock()
-	f, err := rollout.ReadFile(filepath.Join(d.root, rollout.FilePath))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		f = rollout.File{}
-	}
-	if err := rollout.WriteStarted(filepath.Join(d.root, rollout.StartedPath), f); err != nil {
+	if err := rollout.WriteStarted(filepath.Join(d.root, rollout.StartedPath), d.file()); err != nil {
 		t.Error(err)
 	}
-	return f
 }
 
 // serves returns nil if the controller answers at a path with a text.

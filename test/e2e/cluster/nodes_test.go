@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +25,6 @@ func (d *device) keepRestarting(t testing.TB) (stop func()) {
 	ended := make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		last := rollout.File{}
 		for {
 			select {
 			case <-ended:
@@ -35,8 +35,9 @@ func (d *device) keepRestarting(t testing.TB) (stop func()) {
 				continue
 			}
 			f := d.file()
-			if f.Generation != last.Generation || f.Minimum != last.Minimum {
-				last = d.restart(t)
+			runs, err := rollout.ReadStarted(filepath.Join(d.root, rollout.StartedPath))
+			if err != nil || f.Generation != runs.Generation || f.Minimum != runs.Minimum {
+				d.restart(t)
 				d.nudge(t)
 			}
 		}
