@@ -28,6 +28,10 @@ func main() {
 }
 
 func write(binary, dir string) error {
+	f, ok := known[filepath.Base(binary)]
+	if !ok {
+		return fmt.Errorf("%s is no command that has manual pages", filepath.Base(binary))
+	}
 	pages, err := read(binary, nil)
 	if err != nil {
 		return err
@@ -37,7 +41,7 @@ func write(binary, dir string) error {
 	}
 	for _, p := range pages {
 		name := filepath.Join(dir, p.name()+".1")
-		if err := os.WriteFile(name, []byte(p.roff(pages)), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(p.roff(pages, f)), 0o644); err != nil {
 			return err
 		}
 	}

@@ -2,28 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// files are described on the page of the command itself (man-pages(7)).
-var files = [][2]string{
-	{"/etc/microshift/config.yaml", "MicroShift's configuration; the section is apiServer.featureGates."},
-	{"/etc/microshift/config.d/*.yaml", "Drop-ins, merged onto it in lexical order."},
-	{"/etc/sysconfig/microshift-feature-gates", "Options of the check before MicroShift starts, the upgrade policy among them."},
-	{"/var/lib/microshift/no-upgrade", "The lock."},
-	{"/var/lib/microshift-backups/prerun_failed.log", "Why the last start was refused; removed by the next that is not."},
-}
-
-var exits = [][2]string{
-	{"0", "Fine."},
-	{"1", "The configuration is rejected."},
-	{"2", "Wrong usage."},
-	{"3", "The work could not be done: a file can't be read or written, or a program is missing."},
-	{"4", "Stopped by the lock."},
-}
-
-// roff returns the page in the language of man(7).
-func (p page) roff(all []page) string {
+// roff returns the page in the language of man(7), one of all pages of a command.
+func (p page) roff(all []page, f facts) string {
 	w := &writer{}
 	w.macro("TH", strings.ToUpper(p.name()), "1", "", p.words[0], "")
 	w.WriteString(".nh\n.ad l\n") // a name that is broken can't be copied
@@ -54,18 +38,22 @@ func (p page) roff(all []page) string {
 	w.options("OPTIONS", p.flags)
 	w.options("GLOBAL OPTIONS", p.global)
 	w.macro("SH", "EXIT STATUS")
-	w.terms(exits)
+	w.terms(f.exits)
+	var also []string
 	if len(p.words) == 1 { // the others refer to it
 		w.macro("SH", "FILES")
-		w.terms(files)
+		w.terms(f.files)
+		also = slices.Clone(f.also)
 	}
-	w.macro("SH", "SEE ALSO")
-	var also []string
 	for _, other := range all {
 		if other.name() != p.name() && (len(p.words) == 1 || len(other.words) == 1) {
-			also = append(also, fmt.Sprintf(`\fB%s\fP(1)`, escape(other.name())))
+			also = append(also, other.name())
 		}
 	}
+	for i, name := range also {
+		also[i] = fmt.Sprintf(`\fB%s\fP(1)`, escape(name))
+	}
+	w.macro("SH", "SEE ALSO")
 	w.text(strings.Join(also, ",\n"))
 	return w.String()
 }

@@ -112,8 +112,10 @@ func TestRpmlint(t *testing.T) {
 func TestManualPages(t *testing.T) {
 	needs(t, "groff")
 	dir := t.TempDir()
-	do(t, "go", "build", "-o", dir+"/", "./cmd/microshift-feature-gates")
-	do(t, "go", "run", "./packaging/man", filepath.Join(dir, "microshift-feature-gates"), dir)
+	for _, command := range []string{"microshift-feature-gates", "microshift-feature-gates-controller"} {
+		do(t, "go", "build", "-o", dir+"/", "./cmd/"+command)
+		do(t, "go", "run", "./packaging/man", filepath.Join(dir, command), dir)
+	}
 	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
 	check(t, err)
 	if len(pages) < 10 {
