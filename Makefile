@@ -99,7 +99,7 @@ e2e: ## test on real components and a real systemd; as root, takes long when col
 	go test -tags e2e -count=1 -p 1 -v -timeout 60m ./test/e2e/...
 
 crash: ## test starts that are killed, a failing disk, many at once, hostile devices, and what is shipped; needs strace
-	go test -tags e2e -count=1 -v -timeout 60m ./test/trust
+	go test -tags e2e -count=1 -v -timeout 60m $(CRASHFLAGS) ./test/trust
 
 clean: ## remove what was built
 	rm -rf $(OUTPUT)
