@@ -41,8 +41,11 @@ func readDeviceFile(root string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err := errors.Join(err, problems.Err()); err != nil || len(files) == 0 {
-		return "", err
+	switch err := errors.Join(err, problems.Err()); {
+	case err != nil: // without the path on this host
+		return "", errors.New(strings.ReplaceAll(err.Error(), host, deviceFile))
+	case len(files) == 0: // a link that leads nowhere
+		return "", nil
 	}
 	return string(files[0].Data), nil
 }

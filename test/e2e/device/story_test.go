@@ -173,6 +173,21 @@ func units(t *testing.T, d *device) {
 	if n, err := strconv.ParseFloat(level, 64); err != nil || n > 3 {
 		t.Errorf("the exposure of the controller is %q, want at most 3", level)
 	}
+	// The controller is skipped, which is no failure, unless it has a kubeconfig.
+	const own = "/etc/microshift-feature-gates-controller/kubeconfig"
+	begins := func() string {
+		d.run("systemctl", "start", controller)
+		defer d.run("systemctl", "stop", controller)
+		return strings.TrimSpace(d.run("systemctl", "show", "--value", "-p", "ConditionResult", controller))
+	}
+	if got := begins(); got != "no" {
+		t.Errorf("without a kubeconfig, the condition of the controller is %q, want no", got)
+	}
+	d.write(own, "")
+	if got := begins(); got != "yes" {
+		t.Errorf("with a kubeconfig of its own, the condition of the controller is %q, want yes", got)
+	}
+	d.remove(own)
 	dropIn := "/usr/lib/systemd/system/microshift.service.d/10-feature-gates.conf"
 	with := exposure("microshift.service")
 	text := d.read(dropIn)
