@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os/signal"
@@ -11,29 +12,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/microshift-io/microshift-feature-gates/pkg/diag"
 	"github.com/microshift-io/microshift-feature-gates/pkg/lock"
 	"github.com/microshift-io/microshift-feature-gates/pkg/sosreport"
 	"github.com/microshift-io/microshift-feature-gates/pkg/startup"
 )
 
 func (a *app) inspectCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "inspect SOSREPORT",
 		Short: "Tell from a sosreport what is set, and how MicroShift started",
 		Long: `Tell from a sosreport what "show" tells on the device, and every start of
 MicroShift that its journals have: when, which version, how it ended, with which
 feature set, and what had changed. SOSREPORT is a directory or an archive (tar,
-plain or compressed with xz or gzip). The version of MicroShift comes from the
-report unless --microshift-version gives it.
+plain or compressed with xz or gzip).
 
-What the report lacks is said, and is no error.`,
+What the report lacks is said, and is no error; what the device may have all the
+same is unknown. The exit code tells only whether the report could be read: it is
+0 for a device whose configuration is rejected, too.`,
 		Args: oneArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.root != "/" {
 				return usageError("inspect takes the sosreport as its argument, not --root")
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
-			defer stop() // and what was unpacked is removed before that
+			defer stop()                 // and what was unpacked is removed before that
+			context.AfterFunc(ctx, stop) // a second signal ends it at once
 			report, err := sosreport.Open(ctx, args[0])
 			if err != nil {
 				return failed(err)
@@ -41,6 +45,9 @@ What the report lacks is said, and is no error.`,
 			return failed(errors.Join(a.inspect(args[0], report), report.Close()))
 		},
 	}
+	// It has the name of the global flag, and another default.
+	cmd.Flags().StringVar(&a.version, "microshift-version", "", "`VERSION` of MicroShift on the device (default: what the report tells)")
+	return cmd
 }
 
 // inspectView is what inspect prints as JSON.
@@ -50,14 +57,24 @@ type inspectView struct {
 	// the file of the report that tells it; that is empty for the flag's.
 	MicroShiftVersion string `json:"microshiftVersion"`
 	VersionFrom       string `json:"versionFrom,omitempty"`
+	// Configuration says whether the report has the configuration: read, absent
+	// (the device has none) or unknown.
+	Configuration string `json:"configuration"`
 	// Device is what show prints; null where the version is unknown.
 	Device *deviceView       `json:"device"`
 	Starts []sosreport.Start `json:"starts"`
 	Notes  []string          `json:"notes"`
 }
 
+// What is known of the configuration.
+const (
+	configurationRead    = "read"
+	configurationAbsent  = "absent"
+	configurationUnknown = "unknown"
+)
+
 func (a *app) inspect(source string, report *sosreport.Report) error {
-	v := inspectView{Source: source, MicroShiftVersion: a.version, Starts: report.Starts, Notes: report.Notes}
+	v := inspectView{Source: source, MicroShiftVersion: a.version, Configuration: configurationUnknown, Starts: report.Starts, Notes: report.Notes}
 	if a.version == "" {
 		v.MicroShiftVersion, v.VersionFrom = report.Version, report.VersionFrom
 	}
@@ -66,17 +83,46 @@ func (a *app) inspect(source string, report *sosreport.Report) error {
 		v.Notes = append(v.Notes, err.Error())
 	}
 	if out != nil {
+		v.Configuration = doubt(out, report)
 		d := viewOf(out)
+		if v.Configuration == configurationUnknown {
+			d.Gates, d.Components = []gateView{}, map[string]componentView{}
+		}
 		v.Device = &d
 	}
 	v.Starts, v.Notes = append([]sosreport.Start{}, v.Starts...), append([]string{}, v.Notes...)
-	if err := a.print(v, func(p *page) { showInspection(p, v, out) }); err != nil {
+	if err := a.print(v, func(p *page) { showInspection(p, v, out, report) }); err != nil {
 		return err
 	}
 	if out != nil && a.output == "text" {
 		a.printDiagnostics(out)
 	}
 	return nil
+}
+
+// doubt makes unknown what is not in the report and may be on the device, with
+// all that was concluded from its absence. It says what is known of the
+// configuration.
+func doubt(out *startup.Outcome, report *sosreport.Report) (configuration string) {
+	if out.Lock.String() == "absent" && !report.NoLock {
+		out.Lock = startup.LockState{Path: out.Lock.Path, Unread: errors.New(notInReport(report.LockTold()))}
+		out.Diagnostics = slices.DeleteFunc(out.Diagnostics, func(d diag.Diagnostic) bool { return d.Code == "lock-missing" })
+	}
+	switch {
+	case !out.Unconfigured:
+		return configurationRead
+	case report.NoConfiguration:
+		return configurationAbsent
+	}
+	out.Lock.Verdict = lock.Verdict{}
+	out.Diagnostics = slices.DeleteFunc(out.Diagnostics, func(d diag.Diagnostic) bool { return d.Code != "lock-unusable" })
+	return configurationUnknown
+}
+
+// notInReport says that something is not in the report, and what the starts
+// tell of it, if anything.
+func notInReport(told string) string {
+	return strings.TrimSuffix("not in the report; "+told, "; ")
 }
 
 // deviceOf looks at the device that a report is of. The outcome is nil where
@@ -104,21 +150,29 @@ func (a *app) deviceOf(report *sosreport.Report, version string) (*startup.Outco
 	return out, err
 }
 
-func showInspection(p *page, v inspectView, out *startup.Outcome) {
+func showInspection(p *page, v inspectView, out *startup.Outcome, report *sosreport.Report) {
 	p.line("Sosreport %s", v.Source)
 	if v.VersionFrom != "" {
 		p.line("The version is from %s.", v.VersionFrom)
 	}
-	if out != nil {
-		showDevice(p, out, false)
-	}
-	showStarts(p, v.Starts)
 	if len(v.Notes) > 0 {
 		p.heading("Notes:")
 	}
 	for _, n := range v.Notes {
 		p.item("%s", n)
 	}
+	switch {
+	case out == nil:
+	case v.Configuration == configurationUnknown:
+		p.heading("MicroShift %s", out.Options.Version)
+		p.heading("Configuration: unknown")
+		p.line("  %s", notInReport(report.ConfigurationTold()))
+		showLock(p, out.Lock)
+		showRollout(p, rolloutViewOf(out))
+	default:
+		showDevice(p, out, false)
+	}
+	showStarts(p, v.Starts)
 }
 
 // showStarts prints a timeline. Starts that end alike for the same reason, and

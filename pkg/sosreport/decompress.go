@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 
 	"github.com/mikelolasagasti/xz"
@@ -29,6 +30,9 @@ func decompress(ctx context.Context, f io.Reader) (io.Reader, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
+		if err := roomFor(2 * maxDictionary); err != nil {
+			return nil, err
+		}
 		r, err := xz.NewReader(b, maxDictionary)
 		return r, explained(err)
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
@@ -85,6 +89,24 @@ func explained(err error) error {
 		return fmt.Errorf("its compression wants a dictionary of more than %d bytes: %w", maxDictionary, ErrLimit)
 	}
 	return err
+}
+
+// roomFor reports whether this process may take so many bytes more. A program
+// in Go can't go on, and can't say why, when it gets no memory (ulimit -v).
+func roomFor(bytes uint64) error {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
+		return nil
+	}
+	text, _ := os.ReadFile("/proc/self/statm")
+	var pages uint64
+	if _, err := fmt.Sscan(string(text), &pages); err != nil {
+		return nil
+	}
+	if used := pages * uint64(os.Getpagesize()); limit.Cur < used || limit.Cur-used < bytes {
+		return fmt.Errorf("unpacking it can take %d MiB, and this process may not (ulimit -v)", bytes>>20)
+	}
+	return nil
 }
 
 func isFull(err error) bool {

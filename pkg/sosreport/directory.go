@@ -27,7 +27,7 @@ func (c *collector) directory(ctx context.Context, name string) error {
 			c.note("cannot look at /%s: %v", f, reason(err))
 		}
 	}
-	if files, _ := fs.Glob(root.FS(), dropIns+"/*"); len(files) > 0 {
+	if files, _ := fs.Glob(root.FS(), dropIns+"/*.yaml"); len(files) > 0 {
 		c.found(files[0])
 	}
 	if text, err := readSmall(root, dataVersion); err == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -285,8 +286,8 @@ func TestLockTold(t *testing.T) {
 			"the starts below tell of one: CustomNoUpgrade, 5.0.1, since 2025-11-22"},
 		"refused": {begin + prefix + `level=info msg="this device is locked" featureSet=DevPreviewNoUpgrade version=4.22.0` + at,
 			"the starts below tell of one: DevPreviewNoUpgrade, 4.22.0"},
-		"none":              {begin + prefix + `level=info msg="no feature set is configured, and there is no lock"` + at, "the last start that tells of it, on 2026-01-01, had none"},
-		"none, and refused": {begin + prefix + `level=info msg="there is no lock"` + at, "the last start that tells of it, on 2026-01-01, had none"},
+		"none":              {begin + prefix + `level=info msg="no feature set is configured, and there is no lock"` + at, "the last start that tells of it had none, on 2026-01-01"},
+		"none, and refused": {begin + prefix + `level=info msg="there is no lock"` + at, "the last start that tells of it had none, on 2026-01-01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Report{Starts: read(t, tt.text)}
@@ -294,5 +295,26 @@ func TestLockTold(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestRoom checks that memory is refused that this process may not have.
+func TestRoom(t *testing.T) {
+	if err := roomFor(1); err != nil {
+		t.Errorf("a byte: %v", err)
+	}
+	if err := roomFor(math.MaxUint64); err == nil {
+		t.Error("all that can be addressed: no error")
+	}
+}
+
+// TestPolicyFile checks that an archive has the file by which the lock is judged.
+func TestPolicyFile(t *testing.T) {
+	r, err := opened(t, archive(t, []file{{name: "etc/sysconfig/microshift-feature-gates", text: "x"}}), standard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files := tree(t, r.Root); files["etc/sysconfig/microshift-feature-gates"] != "x" {
+		t.Errorf("unpacked %v", files)
 	}
 }

@@ -46,19 +46,49 @@ func (s *Start) takeHistory(e entry) {
 // LockTold says in words what the last start that tells of the lock tells, for
 // a report that does not have the lock itself; empty where none does.
 func (r *Report) LockTold() string {
+	s := r.lastThat(func(s Start) bool { return s.held.told })
+	switch h := s.held; {
+	case !h.told:
+		return ""
+	case h.featureSet == "":
+		return "the last start that tells of it had none" + s.day(", on ")
+	default:
+		return "the starts below tell of one: " + h.featureSet + ", " + h.version + Start{Time: h.since}.day(", since ")
+	}
+}
+
+// ConfigurationTold says in words what the last start that tells of the
+// configuration tells, as LockTold does of the lock.
+func (r *Report) ConfigurationTold() string {
+	s := r.lastThat(func(s Start) bool { return s.complete && s.MicroShift != "" })
+	set := "no feature set"
+	if s.FeatureSet != "" {
+		set = s.FeatureSet
+	}
+	switch {
+	case !s.complete:
+		return ""
+	case len(s.Files) == 0:
+		return "the last start that tells of it had none" + s.day(", on ")
+	default:
+		return "the starts below tell of one: " + set + s.day(", last on ")
+	}
+}
+
+// lastThat returns the last start of which something is true, or none.
+func (r *Report) lastThat(is func(Start) bool) Start {
 	for i := len(r.Starts) - 1; i >= 0; i-- {
-		s := r.Starts[i]
-		switch h := s.held; {
-		case !h.told:
-		case h.featureSet == "" && s.Time.IsZero():
-			return "the last start that tells of it had none"
-		case h.featureSet == "":
-			return "the last start that tells of it, on " + s.Time.Format(time.DateOnly) + ", had none"
-		case h.since.IsZero():
-			return "the starts below tell of one: " + h.featureSet + ", " + h.version
-		default:
-			return "the starts below tell of one: " + h.featureSet + ", " + h.version + ", since " + h.since.Format(time.DateOnly)
+		if is(r.Starts[i]) {
+			return r.Starts[i]
 		}
 	}
-	return ""
+	return Start{}
+}
+
+// day returns the day of a start behind a text; nothing where it is unknown.
+func (s Start) day(text string) string {
+	if s.Time.IsZero() {
+		return ""
+	}
+	return text + s.Time.Format(time.DateOnly)
 }

@@ -149,6 +149,7 @@ var deviceFiles = []string{
 	lockFile, dataVersion, "var/lib/microshift/feature-gates-rollout.json",
 	"run/microshift-feature-gates/started.json", "run/microshift-feature-gates/cluster.json",
 	"var/lib/microshift-backups/prerun_failed.log", "run/ostree-booted",
+	"etc/sysconfig/microshift-feature-gates",
 }
 
 // purposeOf tells what the file at a clean path is good for.
@@ -177,8 +178,8 @@ func (c *collector) found(name string) {
 	switch {
 	case name == lockFile, name == mainConfig:
 		c.have[name] = true
-	case within(name, dropIns):
-		c.have[dropIns] = true
+	case name == dropIns, path.Dir(name) == dropIns && strings.HasSuffix(name, ".yaml"):
+		c.have[dropIns] = true // in an archive, only a link has the name of the directory itself
 	}
 }
 
