@@ -95,14 +95,12 @@ func explained(err error) error {
 // in Go can't go on, and can't say why, when it gets no memory (ulimit -v).
 func roomFor(bytes uint64) error {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
-		return nil
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		return err
 	}
+	var pages uint64 // in use; 0 where that is not known
 	text, _ := os.ReadFile("/proc/self/statm")
-	var pages uint64
-	if _, err := fmt.Sscan(string(text), &pages); err != nil {
-		return nil
-	}
+	_, _ = fmt.Sscan(string(text), &pages)
 	if used := pages * uint64(os.Getpagesize()); limit.Cur < used || limit.Cur-used < bytes {
 		return fmt.Errorf("unpacking it can take %d MiB, and this process may not (ulimit -v)", bytes>>20)
 	}
