@@ -240,7 +240,7 @@ var (
 	unitLine    = regexp.MustCompile(`^microshift\.service: (.*)$`)
 	controlExit = regexp.MustCompile(`^Control process exited, code=(\w+),? status=(\d+)`)
 	mainExit    = regexp.MustCompile(`^Main process exited, (code=\w+,? status=\S+)`)
-	jobLine     = regexp.MustCompile(`^(Starting|Started|Failed to start|Stopped) (?:microshift\.service|MicroShift)\b`)
+	jobLine     = regexp.MustCompile(`^(Starting|Started|Failed to start|Stopped) (?:microshift\.service\b|MicroShift\.*$)`)
 )
 
 // systemd takes a line of systemd about the service.

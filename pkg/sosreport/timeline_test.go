@@ -78,6 +78,7 @@ func TestOutcomes(t *testing.T) {
 	}{
 		"started":                      {begin + flags + lock + systemd + "Started microshift.service - MicroShift.\n", Started},
 		"by its description":           {begin + flags + lock + started, Started},
+		"another service":              {begin + flags + lock + systemd + "Started MicroShift feature gates controller.\n", Accepted},
 		"accepted":                     {begin + flags + lock, Accepted},
 		"crashed":                      {begin + flags + lock + systemd + "microshift.service: Main process exited, code=exited, status=255/EXCEPTION\n", Crashed},
 		"ended later":                  {begin + flags + lock + started + systemd + "microshift.service: Main process exited, code=killed, status=9/KILL\n", Started},
