@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/sirupsen/logrus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,13 +36,11 @@ func (c *Controller) syncDevice(ctx context.Context) error {
 		return err
 	}
 	c.o.Metrics.setDevice(f, started)
-	if err := c.needRestart(ctx, f, started, unknown); err != nil {
-		return err
-	}
+	restartErr := c.needRestart(ctx, f, started, unknown)
 	if unknown {
-		return nil // nothing can be said about what runs
+		return restartErr // nothing can be said about what runs
 	}
-	return c.acknowledge(ctx, started.Generation)
+	return errors.Join(restartErr, c.acknowledge(ctx, started.Generation))
 }
 
 // syncFile returns the rollout file as it is afterwards.
@@ -111,7 +110,8 @@ func (c *Controller) liveState(ctx context.Context) (rollout.State, int64, error
 
 // needRestart tells, and with Options.Restart does something about it, that
 // MicroShift was not started with f. Each file is good for one restart, also
-// over restarts of this controller: should it not help, another one won't.
+// over restarts of this controller: should it not help, another one won't. A
+// restart that could not be asked for is none, and is tried again.
 func (c *Controller) needRestart(ctx context.Context, f, started rollout.File, unknown bool) error {
 	if f.Generation == 0 || !unknown && f.Generation == started.Generation && f.Minimum == started.Minimum {
 		c.told.restart = ""
@@ -134,7 +134,7 @@ func (c *Controller) needRestart(ctx context.Context, f, started rollout.File, u
 	}
 	c.o.Log.WithField("generation", f.Generation).Warn("restarting MicroShift")
 	if err := c.o.Restart(ctx); err != nil {
-		return fmt.Errorf("restart MicroShift: %w", err)
+		return fmt.Errorf("restart MicroShift: %w", errors.Join(err, os.Remove(c.o.Restarted)))
 	}
 	return nil
 }
