@@ -51,3 +51,39 @@ func TestRestartIsAskedForOnce(t *testing.T) {
 		t.Errorf("another file: asked %d times, %v", calls, err)
 	}
 }
+
+// What this device knows of the lost minimum, from its file and its start.
+func TestObservation(t *testing.T) {
+	low, high, bad := rollout.V(1, 30, 0), rollout.V(1, 36, 0), rollout.State{Generation: 2, Spec: rollout.V(1, 29, 0)}
+	for _, tt := range []struct {
+		name                      string
+		file, started, minimum    rollout.Version
+		usable                    bool
+		state                     rollout.State
+		wantEnforced, wantMinimum rollout.Version
+	}{
+		{"the file has more", high, low, low, true, rollout.State{}, high, low},
+		{"the start has more", low, high, rollout.Version{}, true, rollout.State{}, high, rollout.Version{}},
+		{"no usable configuration", high, low, low, false, bad, high, bad.Spec},
+		{"no usable configuration, no state", high, low, low, false, rollout.State{}, high, high},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := &Controller{o: Options{File: filepath.Join(dir, "file"), Started: filepath.Join(dir, "started")}}
+			if tt.usable {
+				c.o.Minimum = &tt.minimum
+			}
+			if got := c.observation(rollout.State{}); got.Known != 0 || !got.Enforced.IsZero() {
+				t.Errorf("without a file: %+v", got)
+			}
+			for path, f := range map[string]rollout.File{c.o.File: {Generation: 3, Minimum: tt.file}, c.o.Started: {Generation: 2, Minimum: tt.started}} {
+				if err := rollout.WriteFile(path, f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := c.observation(tt.state); got.Known != 3 || got.Enforced != tt.wantEnforced || got.Spec != tt.wantMinimum {
+				t.Errorf("%+v, want enforced %v, minimum %v", got, tt.wantEnforced, tt.wantMinimum)
+			}
+		})
+	}
+}

@@ -121,14 +121,17 @@ func (c *Controller) replace(ctx context.Context, before *corev1.ConfigMap, data
 // observation is what there is to see besides nodes.
 func (c *Controller) observation(s rollout.State) rollout.Observation {
 	o := rollout.Observation{Synced: true, Spec: s.Spec, Guarded: c.o.Guarded}
-	if c.o.Minimum != nil {
+	file, _ := rollout.ReadFile(c.o.File) // what can't be read is zero
+	started, _ := rollout.ReadStarted(c.o.Started)
+	o.Known, o.Enforced = max(file.Generation, started.Generation), file.Minimum
+	if o.Enforced.Less(started.Minimum) {
+		o.Enforced = started.Minimum
+	}
+	switch {
+	case c.o.Minimum != nil:
 		o.Spec = *c.o.Minimum
-	}
-	if f, err := rollout.ReadFile(c.o.File); err == nil {
-		o.Known = f.Generation
-	}
-	if f, err := rollout.ReadStarted(c.o.Started); err == nil {
-		o.Known = max(o.Known, f.Generation)
+	case s.Generation == 0:
+		o.Spec = o.Enforced // the state may have been lost
 	}
 	return o
 }

@@ -116,6 +116,11 @@ func (w *world) checkWrite(s State, p *write) {
 	switch {
 	case recovery:
 		w.seen["recovered"]++
+		for _, v := range []Version{s.Status, o.Spec, o.Enforced, need([]string{"X", "Y", "Z"})} {
+			if next.Status.Less(v) {
+				w.fail("MINIMUM: %v is enforced after a recovery, %v may have been", next.Status, v)
+			}
+		}
 	case s.Status.Less(next.Status):
 		w.seen["raised"]++
 		if !satisfied(o.Nodes, next.Status) || len(next.Enabled) > len(s.Enabled) {

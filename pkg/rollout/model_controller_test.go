@@ -33,7 +33,7 @@ func (w *world) observe(c *controller, live bool) Observation {
 	}
 	if d := w.devices[c.host]; d != nil {
 		if f, err := ParseFile(d.disk); err == nil {
-			o.Known = f.Generation
+			o.Known, o.Enforced = f.Generation, f.Minimum
 		}
 	}
 	nodes := c.nodes

@@ -53,6 +53,9 @@ type Observation struct {
 	Guarded []Guard
 	Nodes   []Node
 	Known   int64 // highest generation known from elsewhere, such as this device's file; 0: none
+	// Enforced is the highest minimum known from there; it matters only when the
+	// state was lost.
+	Enforced Version
 }
 
 // Phase says where a rollout stands. It is derived each time and never stored,
@@ -161,14 +164,17 @@ func (p *plan) step() (State, Phase) {
 }
 
 // recovered is a state above every known generation. What the lost generations
-// held is not known, so that no gate is on and the minimum is at least what
-// any guarded gate needs, until every node has taken the new generation.
+// held is not known, so that no gate is on until every node has taken the new
+// one, and the minimum is at least what any guarded gate needs. Nor is it known
+// what was enforced: that must not be relaxed, so that it is also at least what
+// is configured and what this device has, whatever the nodes say to it.
 func (p *plan) recovered(newest int64) State {
 	next := p.s
 	next.Generation = newest + RecoveryGap
 	next.Spec = p.o.Spec
 	next.Enabled = nil
 	next.Disabled = slices.Sorted(slices.Values(append(slices.Clone(p.Enabled), p.Disabled...)))
+	next.Status = higher(next.Status, higher(p.o.Spec, p.o.Enforced))
 	for _, g := range p.o.Guarded {
 		next.Status = higher(next.Status, g.Requires)
 	}

@@ -169,6 +169,18 @@ func TestRecovery(t *testing.T) {
 	c.obs.Spec = Version{}
 	c.step(Rollback, "1009 none/1.31.0 on=[] off=[X Y]")
 
+	// What was enforced is not relaxed for a node that came since.
+	c.obs.Nodes = append(c.obs.Nodes, Node{Name: "old", Kubelet: "v1.34.0"})
+	c.state, c.obs.Spec = State{}, V(1, 36, 0)
+	c.step(Rollback, "1009 1.36.0/1.36.0 on=[] off=[X Y]")
+	c.condition(KubeletsOutdated, "OlderThanMinimum", "1.36.0: old")
+	c.step(Raise, "1010 1.36.0/1.36.0 on=[X Y] off=[]")
+	c.same(Deliver)
+	for _, spec := range []Version{{}, V(1, 31, 0)} {
+		c.state, c.obs.Spec, c.obs.Enforced = State{}, spec, V(1, 35, 0)
+		c.step(Rollback, "1009 "+spec.String()+"/1.35.0 on=[] off=[X Y]")
+	}
+
 	c.state, c.obs.Nodes = State{}, nil
 	c.same(Hold)
 	c.condition(Degraded, "StateLost", "first node")
