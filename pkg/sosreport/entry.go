@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,11 +16,17 @@ type line struct {
 	ident, pid, text string
 }
 
+// pattern returns a regular expression that is compiled when it is first used:
+// no other command shall wait for what only inspect needs.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // linePattern has the forms of time that journalctl and rsyslog print; what
 // they are does not matter, since entries of the product carry their own time.
 // Each part must be where it belongs: a program can write a text that looks
 // like the line of another, and choose nearly any name for itself.
-var linePattern = regexp.MustCompile(`^(?:` +
+var linePattern = pattern(`^(?:` +
 	`[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?` + // short, short-precise
 	`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)` + // short-iso, rsyslog
 	`|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+` + // short-full
@@ -28,7 +35,7 @@ var linePattern = regexp.MustCompile(`^(?:` +
 	`) \S+ ([A-Za-z0-9_.@/-]{1,128})(?:\[(\d{1,10})\])?: (.*)$`)
 
 func parseLine(raw string) (line, bool) {
-	m := linePattern.FindStringSubmatch(raw)
+	m := linePattern().FindStringSubmatch(raw)
 	if m == nil {
 		return line{}, false
 	}

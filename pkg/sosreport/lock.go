@@ -1,7 +1,6 @@
 package sosreport
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,12 +19,12 @@ const (
 )
 
 // lockSummary is in what a start says of a lock that it keeps or has created.
-var lockSummary = regexp.MustCompile(`locks this device to feature set ("(?:[^"\\]|\\.)*") (?:and|since) MicroShift ([^\s;]+)`)
+var lockSummary = pattern(`locks this device to feature set ("(?:[^"\\]|\\.)*") (?:and|since) MicroShift ([^\s;]+)`)
 
 // takeLock takes an entry about the lock.
 func (s *Start) takeLock(e entry) {
 	h := heldLock{told: true, since: s.held.since}
-	if m := lockSummary.FindStringSubmatch(e.msg); m != nil {
+	if m := lockSummary().FindStringSubmatch(e.msg); m != nil {
 		h.featureSet, _ = strconv.Unquote(m[1])
 		h.version = m[2]
 	} else if e.fields["featureSet"] != "" {

@@ -1,7 +1,6 @@
 package sosreport
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
@@ -229,18 +228,18 @@ func (s *Start) refusal() Outcome {
 	return Failed
 }
 
-var listIndex = regexp.MustCompile(`\[\d+\]$`)
+var listIndex = pattern(`\[\d+\]$`)
 
 // listOf turns a YAML path into the name of its list.
 func listOf(yamlPath string) string {
-	return listIndex.ReplaceAllString(strings.TrimPrefix(yamlPath, "apiServer.featureGates."), "")
+	return listIndex().ReplaceAllString(strings.TrimPrefix(yamlPath, "apiServer.featureGates."), "")
 }
 
 var (
-	unitLine    = regexp.MustCompile(`^microshift\.service: (.*)$`)
-	controlExit = regexp.MustCompile(`^Control process exited, code=(\w+),? status=(\d+)`)
-	mainExit    = regexp.MustCompile(`^Main process exited, (code=\w+,? status=\S+)`)
-	jobLine     = regexp.MustCompile(`^(Starting|Started|Failed to start|Stopped) (?:microshift\.service\b|MicroShift\.*$)`)
+	unitLine    = pattern(`^microshift\.service: (.*)$`)
+	controlExit = pattern(`^Control process exited, code=(\w+),? status=(\d+)`)
+	mainExit    = pattern(`^Main process exited, (code=\w+,? status=\S+)`)
+	jobLine     = pattern(`^(Starting|Started|Failed to start|Stopped) (?:microshift\.service\b|MicroShift\.*$)`)
 )
 
 // systemd takes a line of systemd about the service.
@@ -249,7 +248,7 @@ func (j *journal) systemd(text string) {
 	if s == nil {
 		return
 	}
-	if m := jobLine.FindStringSubmatch(text); m != nil {
+	if m := jobLine().FindStringSubmatch(text); m != nil {
 		switch {
 		case m[1] == "Starting": // another; what systemd says from here on is about that
 			j.open = false
@@ -260,13 +259,13 @@ func (j *journal) systemd(text string) {
 		}
 		return
 	}
-	m := unitLine.FindStringSubmatch(text)
+	m := unitLine().FindStringSubmatch(text)
 	if m == nil {
 		return
 	}
-	if exit := controlExit.FindStringSubmatch(m[1]); exit != nil {
+	if exit := controlExit().FindStringSubmatch(m[1]); exit != nil {
 		s.controlExit(exit[1], exit[2])
-	} else if exit := mainExit.FindStringSubmatch(m[1]); exit != nil {
+	} else if exit := mainExit().FindStringSubmatch(m[1]); exit != nil {
 		s.mainExit(exit[1])
 	} else if strings.HasPrefix(m[1], "Start request repeated too quickly") {
 		s.later("systemd gave up: too many starts in a short time")

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"strings"
 )
 
-var versionText = regexp.MustCompile(`v?\d+\.\d+\.\d+[-~+^_.0-9A-Za-z]*`)
+var versionText = pattern(`v?\d+\.\d+\.\d+[-~+^_.0-9A-Za-z]*`)
 
 // readTold reads a file in which sos has put what a command said.
 func (c *collector) readTold(name string, r io.Reader) error {
@@ -95,7 +94,7 @@ func versionIn(text string) string {
 		return answer.Version
 	}
 	for line := range strings.Lines(text) {
-		if v := versionText.FindString(line); v != "" {
+		if v := versionText().FindString(line); v != "" {
 			return v
 		}
 	}
