@@ -227,7 +227,7 @@ version: 5.0.0
 	several := newDevice(t, binary, "4.22.0")
 	several.write("/etc/microshift/config.yaml", "apiServer: {featureGates: {minimumKubeletVersion: 1.34.0}}\n")
 	several.write("/var/lib/microshift/feature-gates-rollout.json", `{"generation":1,"enabled":[],"disabled":["ProcMountType"],"minimum":"1.34.0"}`)
-	several.run([]string{"$ microshift-feature-gates prestart"})
+	several.run([]string{"$ sh -c 'SYSTEMD_EXEC_PID=$$ exec microshift-feature-gates prestart'"})
 	several.write("/var/lib/microshift/feature-gates-rollout.json", `{"generation":`)
 	several.write("/run/microshift-feature-gates/cluster.json", `{"time":"2026-08-01T12:00:00Z","phase":"waiting","generation":1,"nodes":2,
 "waiting":["a"],"outdated":["a"],"unreadable":[],"stale":[],"conditions":[{"type":"Progressing","status":true,"reason":"Waiting","message":"for a"}]}`)

@@ -17,7 +17,9 @@ func (a *app) prestartCommand() *cobra.Command {
 		Short: "Check configuration and lock before MicroShift starts",
 		Long: `Check the configuration, decide the feature gates of each component, check and
 where need be write the lock, and log all of it. systemd runs this before
-MicroShift; if it fails, MicroShift must not start.`,
+MicroShift; if it fails, MicroShift must not start. Run by hand it does the same,
+but for a rollout by minimum kubelet version: only what systemd runs is recorded
+as a start of MicroShift.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := a.options()

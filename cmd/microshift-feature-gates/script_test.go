@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM ARGS...     run a program; it must end with CODE
 //	on VERSION exits CODE ARGS...  the same for our command on the script's device
+//	on VERSION starts CODE ARGS... the same with the environment that systemd gives to a service
 //	on VERSION tty CODE ARGS...    the same on a terminal, whose text is in the file tty
 //	[!] json FILE PATH VALUE       compare a part of a JSON text (see jsonCommand)
 //	keys FILE PATH KEY...          compare the keys of a JSON object, whatever their order
@@ -121,16 +122,18 @@ func checkCode(ts *testscript.TestScript, err error, want []int) {
 // onDevice runs our command on the device of the script.
 func onDevice(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
-		ts.Fatalf("usage: on VERSION exits|tty CODE ARGS...")
+		ts.Fatalf("usage: on VERSION exits|starts|tty CODE ARGS...")
 	}
 	line := append([]string{args[2], command, "--root", ts.Getenv("WORK"), "--microshift-version", args[0]}, args[3:]...)
 	switch args[1] {
 	case "exits":
 		exits(ts, false, line)
+	case "starts":
+		exits(ts, false, append([]string{line[0], "sh", "-c", `SYSTEMD_EXEC_PID=$$ exec "$@"`, "sh"}, line[1:]...))
 	case "tty":
 		onTerminal(ts, line)
 	default:
-		ts.Fatalf("on VERSION %s: want exits or tty", args[1])
+		ts.Fatalf("on VERSION %s: want exits, starts or tty", args[1])
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/sirupsen/logrus"
 
@@ -172,12 +174,25 @@ func beyondReach(cfg *config.Config, reg *gates.Registry) diag.List {
 		Hint:    "it is a version of Kubernetes, not of MicroShift; the gates of the rollout stay off until this device is updated"}}
 }
 
+// bySystemd reports whether it was systemd that has run this very process, as
+// the variable SYSTEMD_EXEC_PID tells (systemd.exec(5), since systemd 248). Its
+// INVOCATION_ID would not do: all that a service runs has one, and that is also
+// the shell of who logs in on the console.
+func bySystemd() bool {
+	return os.Getenv("SYSTEMD_EXEC_PID") == strconv.Itoa(os.Getpid())
+}
+
 // recordStart leaves what MicroShift starts with, for the controller, which
 // acknowledges it on the Node. Without the record the rollout only waits, so
-// that no start fails of it.
+// that no start fails of it. A check by hand starts nothing, so that it leaves
+// what the running MicroShift has recorded.
 func (out *Outcome) recordStart() {
 	o, s := out.Options, out.Rollout
 	if !s.Active && s.Started == nil {
+		return
+	}
+	if !o.BySystemd {
+		o.Log.Infof("this is not recorded in %s as a start of MicroShift: systemd did not run it", o.Started)
 		return
 	}
 	host, err := o.host(o.Started)

@@ -37,6 +37,10 @@ type Options struct {
 	// Rollout is the path of the rollout file, and Started that of the record of
 	// what MicroShift was started with, which is gone after a boot.
 	Rollout, Started string
+	// BySystemd is whether systemd has run this process to start MicroShift. Run
+	// records in Started only such a start: after any other MicroShift may run
+	// with something else.
+	BySystemd bool
 	// Version is the version of MicroShift that is starting.
 	Version lock.Version
 	// Policy says which version changes a lock lets through; the zero value, none.
@@ -47,8 +51,8 @@ type Options struct {
 	Log logrus.FieldLogger
 }
 
-// DefaultOptions returns MicroShift's own paths below root ("" for none), and
-// the standard logger and clock.
+// DefaultOptions returns MicroShift's own paths below root ("" for none), the
+// standard logger and clock, and what the environment says about systemd.
 func DefaultOptions(root string, running lock.Version) Options {
 	return Options{
 		Paths:       config.DefaultPaths(root),
@@ -57,6 +61,7 @@ func DefaultOptions(root string, running lock.Version) Options {
 		FailureLog:  "/var/lib/microshift-backups/prerun_failed.log",
 		Rollout:     rollout.FilePath,
 		Started:     rollout.StartedPath,
+		BySystemd:   bySystemd(),
 		Version:     running,
 		Now:         time.Now,
 		Log:         logrus.StandardLogger(),
@@ -104,8 +109,8 @@ func Look(o Options) (*Outcome, error) {
 //
 // The error is a *Refusal when the configuration or the lock stops the start;
 // otherwise something could not be read or written. The outcome is never nil.
-// A start that fails changes nothing on disk but FailureLog. One that goes on
-// records in Started which rollout it has taken, where there is one.
+// A start that fails changes nothing on disk but FailureLog. One by systemd that
+// goes on records in Started which rollout it has taken, where there is one.
 func Run(ctx context.Context, o Options) (*Outcome, error) {
 	out, err := load(o, o.readRollout())
 	if err == nil {

@@ -185,7 +185,7 @@ func atOnce(t *testing.T, d device, code int, between func()) {
 		release[half] = pen
 		for range starts / 2 {
 			start := d.command("prestart")
-			cmd := exec.Command("sh", append([]string{"-c", `read -r _; exec "$@"`, "sh"}, start.Args...)...)
+			cmd := exec.Command("sh", append([]string{"-c", `read -r _; ` + bySystemd + ` exec "$@"`, "sh"}, start.Args...)...)
 			cmd.Stdin, cmd.Stderr = hold, &output[len(running)]
 			must(t, cmd.Start())
 			running = append(running, cmd)

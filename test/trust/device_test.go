@@ -107,10 +107,15 @@ func (d device) run(t testing.TB, args ...string) outcome {
 	return finish(t, d.command(args...))
 }
 
+// prestart runs a start as systemd does, so that it is recorded.
 func (d device) prestart(t testing.TB) outcome {
 	t.Helper()
-	return d.run(t, "prestart")
+	return finish(t, exec.Command("sh", append([]string{"-c", bySystemd + ` exec "$@"`, "sh"}, d.command("prestart").Args...)...))
 }
+
+// bySystemd is the variable with which systemd names to a process what it has
+// run, for what the shell executes in its own place.
+const bySystemd = "SYSTEMD_EXEC_PID=$$"
 
 // finish runs a command that may fail.
 func finish(t testing.TB, cmd *exec.Cmd) outcome {

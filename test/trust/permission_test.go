@@ -29,9 +29,9 @@ func (d device) asNobody(t testing.TB, args ...string) outcome {
 	return finish(t, cmd)
 }
 
-// withUmask lets a command run with a umask, in octal.
+// withUmask lets a command run with a umask, in octal, and as systemd does.
 func withUmask(umask string, cmd *exec.Cmd) *exec.Cmd {
-	args := append([]string{"-c", "umask " + umask + ` && exec "$0" "$@"`}, cmd.Args...)
+	args := append([]string{"-c", "umask " + umask + " && " + bySystemd + ` exec "$0" "$@"`}, cmd.Args...)
 	return exec.Command("sh", args...)
 }
 

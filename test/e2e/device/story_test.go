@@ -136,6 +136,7 @@ func TestStory(t *testing.T) {
 		{"full disk", fullDisk},
 		{"read-only var", readOnlyVar},
 		{"clock jump", clockJump},
+		{"record of a start", recordedStart},
 		{"log in JSON", jsonLog},
 		{"update that can't be judged", func(t *testing.T, d *device) { unjudged(t, d, older, newer) }},
 		{"policy of the packager", func(t *testing.T, d *device) { policy(t, d, older, newer) }},
@@ -498,6 +499,34 @@ func clockJump(t *testing.T, d *device) {
 	if last := history[len(history)-1]; !strings.Contains(last+history[len(history)-2], time.Now().UTC().Format("2006-")) {
 		t.Errorf("the last change is not of this year:\n%s", d.read(lock))
 	}
+}
+
+// recordedStart has a start recorded when systemd makes it, and only then.
+func recordedStart(t *testing.T, d *device) {
+	const file, minimum, record = "/var/lib/microshift/feature-gates-rollout.json", "/etc/microshift/config.d/50-minimum.yaml", "/run/microshift-feature-gates/started.json"
+	write := func(generation int) {
+		d.write(file, fmt.Sprintf(`{"generation":%d,"enabled":[],"disabled":["ProcMountType"],"minimum":"1.30.0"}`, generation))
+	}
+	recorded := func(what string, generation int) {
+		t.Helper()
+		text, code := d.try("cat", record)
+		if want := fmt.Sprintf(`"generation": %d,`, generation); code != 0 || !strings.Contains(text, want) {
+			t.Errorf("%s leaves %q (%d), want %s", what, text, code, want)
+		}
+	}
+	d.write(minimum, "apiServer:\n  featureGates:\n    minimumKubeletVersion: 1.30.0\n")
+	write(2)
+	d.started()
+	recorded("a start", 2)
+	write(3)
+	d.run("env", "INVOCATION_ID=0123456789abcdef0123456789abcdef", "microshift-feature-gates", "prestart")
+	recorded("a check by hand", 2)
+	d.started()
+	recorded("the next start", 3)
+	d.remove(minimum)
+	d.remove(file)
+	d.run("rm", record)
+	d.started()
 }
 
 func jsonLog(t *testing.T, d *device) {
