@@ -58,7 +58,7 @@ func (c *Controller) tell(m *corev1.ConfigMap, r rollout.Report, conditions []me
 	}
 	misfits := map[string]string{}
 	for _, name := range r.Outdated {
-		misfits[name] = "the kubelet is older than the minimum kubelet version of the cluster; the API server denies it, and no gate changes for it"
+		misfits[name] = "the kubelet is older than the minimum kubelet version of the cluster; it is denied where kube-apiserver enforces the minimum, and no gate changes for it"
 	}
 	for _, name := range r.Unreadable {
 		misfits[name] = "the kubelet reports a version that can't be read; nothing new is enabled while it is there"
