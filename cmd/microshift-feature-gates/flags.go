@@ -40,7 +40,7 @@ kube-scheduler, kubelet.`,
 				return failed(err)
 			}
 			if format == "openshift-config" {
-				a.warnOfLockout(openshiftConfigOf(out))
+				a.warnOfLockout(out)
 			}
 			return a.print(flagsView(out.Result, c), func(p *page) {
 				for line := range strings.Lines(text) {
