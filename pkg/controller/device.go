@@ -22,10 +22,12 @@ import (
 func (c *Controller) syncDevice(ctx context.Context) error {
 	node, err := c.nodes.Get(c.o.Node)
 	if apierrors.IsNotFound(err) {
+		c.tellNoNode()
 		return nil // its event will come
 	} else if err != nil {
 		return err
 	}
+	c.told.noNode = noNode{}
 	f, err := c.syncFile(ctx, nodeOf(node).Acknowledged)
 	if err != nil {
 		return err

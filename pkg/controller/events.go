@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	corev1 "k8s.io/api/core/v1"
@@ -23,7 +25,18 @@ type told struct {
 	restart    string
 	twoSets    string
 	seen       rollout.Seen
+	noNode     noNode
 }
+
+// noNode is about a device that has no Node; zero while it has one.
+type noNode struct {
+	since time.Time
+	told  bool
+}
+
+// registers is how long a kubelet may take to register its Node before that is
+// worth a word.
+const registers = 2 * time.Minute
 
 // maxNodeEvents bounds the Events about nodes that are sent at once. The
 // conditions have them all.
@@ -91,6 +104,26 @@ func degradedMessage(conditions []metav1.Condition) string {
 		}
 	}
 	return ""
+}
+
+// tellNoNode says once that this device has no Node, when that has lasted: its
+// name may be another one than the host's, and then nothing would ever happen.
+func (c *Controller) tellNoNode() {
+	t, now := &c.told.noNode, c.o.Now()
+	if t.since.IsZero() {
+		t.since = now
+	}
+	if t.told {
+		return
+	}
+	if wait := t.since.Add(registers).Sub(now); wait > 0 {
+		c.queue.AddAfter(itemDevice, wait)
+		return
+	}
+	t.told = true
+	text := fmt.Sprintf("no Node is named %q, so that this device takes no part in the rollout; if its Node has another name, give that with --node", c.o.Node)
+	c.o.Log.Warn(text)
+	c.event(mapReference(nil), warning, "NoNode", text)
 }
 
 // mapReference is the ConfigMap, as an Event has it; m may be nil.

@@ -3,8 +3,14 @@ package controller
 import (
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
 )
@@ -31,5 +37,42 @@ func TestMisfits(t *testing.T) {
 	}
 	if c.tell(nil, r, nil); len(recorder.Events) > 0 {
 		t.Errorf("told again: %q", said(recorder))
+	}
+}
+
+// A device whose Node has another name than the host is told of it once, but not
+// while its kubelet may still be about to register.
+func TestNoNode(t *testing.T) {
+	now, recorder, log := time.Unix(1e9, 0), record.NewFakeRecorder(9), &strings.Builder{}
+	logger := quietLog()
+	logger.SetOutput(log)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "device"}}
+	nodes := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	c := &Controller{
+		events: recorder, nodes: corelisters.NewNodeLister(nodes),
+		queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[item]()),
+		o:     Options{Node: "device.example", Log: logger, Now: func() time.Time { return now }},
+	}
+	defer c.queue.ShutDown()
+	if err := nodes.Add(node); err != nil {
+		t.Fatal(err)
+	}
+	sync := func(after time.Duration, want int) {
+		t.Helper()
+		now = now.Add(after)
+		if err := c.syncDevice(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := said(recorder)
+		if len(got) != want || want > 0 && !strings.Contains(got[0], `no Node is named "device.example"`) {
+			t.Errorf("after %s: told %q, want %d Events", after, got, want)
+		}
+	}
+	sync(0, 0)
+	sync(registers-time.Second, 0)
+	sync(time.Second, 1)
+	sync(time.Hour, 0)
+	if n := strings.Count(log.String(), "give that with --node"); n != 1 {
+		t.Errorf("logged %d times: %s", n, log)
 	}
 }
