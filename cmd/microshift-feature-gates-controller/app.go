@@ -62,7 +62,7 @@ command asks for, and does itself only with --restart.`,
 	f.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` (default: /var/lib/microshift/resources/kubeadmin/kubeconfig)")
 	f.StringVar(&a.listen, "listen", "", "loopback `ADDRESS:PORT` for /healthz and /metrics (default: none)")
 	f.BoolVar(&a.restart, "restart", false, "restart MicroShift when it has to take a new generation")
-	f.BoolVar(&a.installCRDs, "install-crds", false, "create OpenShift's CustomResourceDefinitions of FeatureGate and Node where they are missing")
+	f.BoolVar(&a.installCRDs, "install-crds", false, "create OpenShift's CustomResourceDefinitions of FeatureGate and Node where they are missing, and go on")
 	f.BoolVar(&a.elect, "leader-elect", true, "elect a leader; a cluster of one device needs none")
 	f.DurationVar(&a.election.LeaseDuration, "leader-elect-lease-duration", controller.LeaseDuration, "how long others wait for a leader that is gone")
 	f.DurationVar(&a.election.RenewDeadline, "leader-elect-renew-deadline", controller.RenewDeadline, "how long a leader tries to renew before it gives up")

@@ -30,7 +30,7 @@ func (c *Controller) conditions(r rollout.Report, nodes []rollout.Node, stateErr
 		case list[i].Type != rollout.Degraded || list[i].Status:
 		case stateErr != nil:
 			list[i] = rollout.Condition{Type: rollout.Degraded, Status: true, Reason: "StateUnreadable", Message: stateErr.Error() +
-				"; put the ConfigMap back, or delete it: the nodes tell from which generation to go on"}
+				"; put the ConfigMap back, or delete it, and where the controllers have no more rights than those of rbac.yaml, apply that again: the nodes tell from which generation to go on"}
 		case c.o.Minimum == nil:
 			list[i] = rollout.Condition{Type: rollout.Degraded, Status: true, Reason: "ConfigurationRejected",
 				Message: "the configuration of " + c.o.Node + " can't be used, the minimum stays as it is"}

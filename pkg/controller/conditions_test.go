@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,11 @@ func TestConditions(t *testing.T) {
 	}
 	if got := byType[rollout.Degraded]; got.Status != metav1.ConditionTrue || got.Reason != "ConfigurationRejected" {
 		t.Errorf("without a usable configuration: %+v", got)
+	}
+	for _, cond := range c.conditions(report, old, errors.New("nonsense")) {
+		if cond.Type == rollout.Degraded && (cond.Reason != "StateUnreadable" || !strings.HasPrefix(cond.Message, "nonsense; ") || !strings.Contains(cond.Message, "apply that again")) {
+			t.Errorf("with a ConfigMap that can't be read: %+v", cond)
+		}
 	}
 	if got := byType[GatesTooNew]; got.Status != metav1.ConditionTrue || !strings.Contains(got.Message, "New exists since Kubernetes 1.35.0") || strings.Contains(got.Message, "Unknown") {
 		t.Errorf("%+v", got)
