@@ -120,7 +120,7 @@ func (c *Controller) replace(ctx context.Context, before *corev1.ConfigMap, data
 
 // observation is what there is to see besides nodes.
 func (c *Controller) observation(s rollout.State) rollout.Observation {
-	o := rollout.Observation{Synced: true, Spec: s.Spec, Guarded: c.o.Guarded}
+	o := rollout.Observation{Synced: true, Spec: s.Spec, Device: c.o.Node, Guarded: c.o.Guarded}
 	file, _ := rollout.ReadFile(c.o.File) // what can't be read is zero
 	started, _ := rollout.ReadStarted(c.o.Started)
 	o.Known, o.Enforced = max(file.Generation, started.Generation), file.Minimum

@@ -12,12 +12,16 @@ import (
 	"slices"
 )
 
-// Standing says what the running Kubernetes lets one do with a gate. The zero
-// value is Unknown, for which nothing is ever set.
+// Standing says what the Kubernetes of a device lets one do with a gate. The
+// zero value is Unknown, for which nothing is ever set.
+//
+// It says nothing about the set of a generation, which is for all devices, also
+// while they run different Kubernetes versions: each leaves alone what is not
+// Settable in its own, see File.Apply.
 type Standing int
 
-// Only a Settable gate is in the rollout's hands. Setting a locked gate to the
-// other value stops kube-apiserver.
+// A device sets only what is Settable. Setting a locked gate to the other value
+// stops kube-apiserver.
 const (
 	Unknown Standing = iota
 	Settable
@@ -29,7 +33,7 @@ const (
 type Guard struct {
 	Gate     string
 	Requires Version  // at most 8 characters; none: any kubelet whose version can be read
-	Standing Standing // in the running Kubernetes; the zero value is Unknown
+	Standing Standing // in this device's Kubernetes; the zero value is Unknown
 }
 
 // Node is what the rollout looks at of a Node object.
@@ -39,12 +43,11 @@ type Node struct {
 	Acknowledged int64  // generation in the annotation, see ParseGeneration; 0: none, or not readable
 }
 
-// Reason says in one word why a gate is on, off or left alone, or why the
-// status can or can't follow. The zero value is invalid.
+// Reason says in one word why a gate is on or off, or why the status can or
+// can't follow. The zero value is invalid.
 type Reason string
 
-// Satisfied and Kept are the reasons for on; UnknownGate, LockedGateOn and
-// LockedGateOff for a gate outside the rollout's hands; all others for off.
+// Satisfied and Kept are the reasons for on; all others for off.
 const (
 	Satisfied       Reason = "Satisfied"       // every kubelet is new enough
 	Kept            Reason = "Kept"            // was on, and only the nodes speak against it (Next only)
@@ -54,9 +57,6 @@ const (
 	NoNodes         Reason = "NoNodes"         // no node at all
 	KubeletOutdated Reason = "KubeletOutdated" // a kubelet is too old
 	KubeletUnknown  Reason = "KubeletUnknown"  // none is too old, but a version can't be read
-	UnknownGate     Reason = "UnknownGate"     // the running Kubernetes has no such gate
-	LockedGateOn    Reason = "LockedGateOn"    // the running Kubernetes has it on for good
-	LockedGateOff   Reason = "LockedGateOff"   // the running Kubernetes has it off for good
 )
 
 // Verdict is what was decided about one guarded gate.
@@ -70,15 +70,9 @@ type Verdict struct {
 // On tells whether the gate is to be on.
 func (v Verdict) On() bool { return v.Reason == Satisfied || v.Reason == Kept }
 
-// Outside tells whether the gate is outside the rollout's hands.
-func (v Verdict) Outside() bool {
-	return v.Reason == UnknownGate || v.Reason == LockedGateOn || v.Reason == LockedGateOff
-}
-
 // Decision is what should be, leaving aside what is.
 type Decision struct {
 	Enabled, Disabled []string  // guarded gates to turn on and off; sorted
-	Outside           []string  // guarded gates to leave alone; sorted
 	NextStatus        Version   // the minimum to be written back: spec, or status while nodes keep it from rising
 	Reason            Reason    // how the nodes stand to spec
 	Nodes             []string  // those below spec or unreadable; sorted
@@ -91,8 +85,10 @@ type Decision struct {
 // lower of spec, which is configured, and status, which is written back; none
 // stands for not set. No node at all satisfies nothing, nor does a kubelet
 // whose version can't be read. Of a gate that is guarded twice the stricter
-// row counts. Decide knows no order: a NextStatus below status has to wait
-// until every node has the gates off, which is the work of Next.
+// row counts. How a gate stands in the Kubernetes of the device that decides
+// does not count: the next one to decide may run another. Decide knows no order:
+// a NextStatus below status has to wait until every node has the gates off,
+// which is the work of Next.
 func Decide(spec, status Version, guarded []Guard, nodes []Node) Decision {
 	kubelets := survey(nodes)
 	d := Decision{NextStatus: spec, Reason: NoMinimum}
@@ -102,35 +98,41 @@ func Decide(spec, status Version, guarded []Guard, nodes []Node) Decision {
 	if d.Reason != Satisfied && status.Less(spec) {
 		d.NextStatus = status
 	}
-	guarded = slices.SortedFunc(slices.Values(guarded), func(a, b Guard) int {
-		return cmp.Or(cmp.Compare(a.Gate, b.Gate), b.Requires.Compare(a.Requires))
-	})
-	guarded = slices.CompactFunc(guarded, func(a, b Guard) bool { return a.Gate == b.Gate })
-	for _, g := range guarded {
+	for _, g := range strictest(guarded) {
 		v := judge(g, spec, status, kubelets)
 		d.Verdicts = append(d.Verdicts, v)
-		switch {
-		case v.Outside():
-			d.Outside = append(d.Outside, v.Gate)
-		case v.On():
+		if v.On() {
 			d.Enabled = append(d.Enabled, v.Gate)
-		default:
+		} else {
 			d.Disabled = append(d.Disabled, v.Gate)
 		}
 	}
 	return d
 }
 
+// strictest sorts by gate, and leaves of each its strictest row.
+func strictest(guarded []Guard) []Guard {
+	guarded = slices.SortedFunc(slices.Values(guarded), func(a, b Guard) int {
+		return cmp.Or(cmp.Compare(a.Gate, b.Gate), b.Requires.Compare(a.Requires))
+	})
+	return slices.CompactFunc(guarded, func(a, b Guard) bool { return a.Gate == b.Gate })
+}
+
+// outside names the gates that this device has to leave alone; sorted.
+func outside(guarded []Guard) []string {
+	var names []string
+	for _, g := range strictest(guarded) {
+		if g.Standing != Settable {
+			names = append(names, g.Gate)
+		}
+	}
+	return names
+}
+
 // judge decides about one guarded gate.
 func judge(g Guard, spec, status Version, kubelets []kubelet) Verdict {
 	v := Verdict{Gate: g.Gate, Requires: g.Requires}
 	switch {
-	case g.Standing == LockedOn:
-		v.Reason = LockedGateOn
-	case g.Standing == LockedOff:
-		v.Reason = LockedGateOff
-	case g.Standing != Settable:
-		v.Reason = UnknownGate
 	case spec.IsZero():
 		v.Reason = NoMinimum
 	case spec.Less(g.Requires):

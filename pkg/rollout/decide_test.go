@@ -77,28 +77,39 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func TestDecideOutside(t *testing.T) {
-	standing := map[string]Standing{"ProcMountType": LockedOn, "UserNamespacesSupport": Settable}
-	guards := DefaultGuards(func(gate string) Standing { return standing[gate] })
-	guards = append(guards, Guard{"Locked", V(1, 30, 0), LockedOff}, Guard{"UserNamespacesSupport", V(1, 35, 0), Settable})
-	d := Decide(V(1, 30, 0), V(1, 30, 0), guards, kubelets("1.36.0"))
+// The same is decided on a device of any Kubernetes, whatever it locks or lacks.
+func TestDecideStanding(t *testing.T) {
 	want := Decision{
+		Enabled:    []string{"Locked", "ProcMountType", "UserNamespacesPodSecurityStandards"},
 		Disabled:   []string{"UserNamespacesSupport"},
-		Outside:    []string{"Locked", "ProcMountType", "UserNamespacesPodSecurityStandards"},
 		NextStatus: V(1, 30, 0),
 		Reason:     Satisfied,
 		Verdicts: []Verdict{
-			{Gate: "Locked", Requires: V(1, 30, 0), Reason: LockedGateOff},
-			{Gate: "ProcMountType", Requires: V(1, 30, 0), Reason: LockedGateOn},
-			{Gate: "UserNamespacesPodSecurityStandards", Requires: V(1, 30, 0), Reason: UnknownGate},
+			{Gate: "Locked", Requires: V(1, 30, 0), Reason: Satisfied},
+			{Gate: "ProcMountType", Requires: V(1, 30, 0), Reason: Satisfied},
+			{Gate: "UserNamespacesPodSecurityStandards", Requires: V(1, 30, 0), Reason: Satisfied},
 			{Gate: "UserNamespacesSupport", Requires: V(1, 35, 0), Reason: MinimumTooLow}, // the stricter row
 		},
 	}
-	if diff := cmp.Diff(want, d, sameVersion); diff != "" {
-		t.Error(diff)
+	for _, tt := range []struct {
+		standing map[string]Standing
+		outside  []string
+	}{
+		{nil, []string{"Locked", "ProcMountType", "UserNamespacesPodSecurityStandards"}},
+		{map[string]Standing{"ProcMountType": LockedOn, "UserNamespacesPodSecurityStandards": Settable}, []string{"Locked", "ProcMountType"}},
+		{map[string]Standing{"ProcMountType": Settable, "UserNamespacesPodSecurityStandards": Settable}, []string{"Locked"}},
+	} {
+		guards := DefaultGuards(func(gate string) Standing { return tt.standing[gate] })
+		guards = append(guards, Guard{"Locked", V(1, 30, 0), LockedOff}, Guard{"UserNamespacesSupport", V(1, 35, 0), Settable})
+		if diff := cmp.Diff(want, Decide(V(1, 30, 0), V(1, 30, 0), guards, kubelets("1.36.0")), sameVersion); diff != "" {
+			t.Errorf("%v: %s", tt.standing, diff)
+		}
+		if got := outside(guards); !slices.Equal(got, tt.outside) {
+			t.Errorf("%v: %v are left alone, want %v", tt.standing, got, tt.outside)
+		}
 	}
-	if d := Decide(V(1, 30, 0), V(1, 30, 0), DefaultGuards(nil), kubelets("1.36.0")); len(d.Outside) != 3 {
-		t.Errorf("with nothing known, only %v are outside", d.Outside)
+	if got := outside(DefaultGuards(nil)); len(got) != 3 {
+		t.Errorf("with nothing known, only %v are left alone", got)
 	}
 }
 

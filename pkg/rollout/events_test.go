@@ -51,7 +51,7 @@ func TestEvents(t *testing.T) {
 		c.obs.Nodes = append(c.obs.Nodes, Node{Name: "old", Kubelet: "v1.29.8-20+15d27f9ba1c119"})
 		c.same(Deliver)
 		c.condition(KubeletsOutdated, "OlderThanMinimum", "1.30.0: old")
-		if v := c.last.Verdicts[2]; v.Reason != Kept || !v.On() || !slices.Equal(v.Nodes, []string{"old"}) {
+		if v := c.last.Verdicts[1]; v.Reason != Kept || !v.On() || !slices.Equal(v.Nodes, []string{"old"}) {
 			t.Errorf("%+v", v)
 		}
 		c.obs.Spec = V(1, 29, 0)
@@ -90,7 +90,36 @@ func TestEvents(t *testing.T) {
 	t.Run("gate becomes locked", func(t *testing.T) {
 		c := raised(t)
 		c.obs.Guarded[1].Standing = LockedOn
-		c.step(Lower, "3 1.30.0/1.30.0 on=[] off=[X]")
+		c.same(Settled) // there; other devices may still need it
+		c.condition(GatesOutside, "UnknownOrLocked", "leader, whose Kubernetes lacks or locks them: X, Y")
+	})
+	t.Run("leaders of different Kubernetes versions alternate", func(t *testing.T) {
+		c := raised(t)
+		lead := func(i int) {
+			c.obs.Device = []string{"a", "b"}[i%2]
+			for g := range c.obs.Guarded {
+				c.obs.Guarded[g].Standing = []Standing{Settable, LockedOn, Settable, Unknown, LockedOff}[i%5]
+			}
+		}
+		for i := range 20 {
+			lead(i)
+			c.same(Settled)
+			if i%5 == 1 {
+				c.condition(GatesOutside, "UnknownOrLocked", "left alone on "+c.obs.Device)
+			} else if i%5 == 2 {
+				c.quiet(GatesOutside)
+			}
+		}
+		c.obs.Nodes = append(c.obs.Nodes, Node{Name: "old", Kubelet: "v1.29.8"})
+		for i := range 20 {
+			lead(i)
+			c.same(Deliver) // nothing was turned off, so nothing stays off for a node that came since
+		}
+		c.obs.Spec = Version{}
+		lead(1)
+		c.step(Lower, "3 none/1.30.0 on=[] off=[X Y]")
+		lead(2)
+		c.same(Lower)
 	})
 	t.Run("a gate needs more than before", func(t *testing.T) {
 		c := raised(t)

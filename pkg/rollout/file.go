@@ -104,19 +104,20 @@ type Settings struct {
 
 // Apply returns what a device that starts with f sets. A guarded gate is on iff
 // f enables it and f's minimum is at least what this device's table requires
-// for it. Gates that are not guarded are not taken from a file, and devices of
-// other Kubernetes versions leave alone what is outside their own hands.
+// for it. Gates that are not guarded are not taken from a file. A file has the
+// same set for devices of all Kubernetes versions, and each leaves alone what its
+// own lacks or locks.
 func (f File) Apply(guarded []Guard) Settings {
 	var s Settings
-	for _, v := range Decide(Version{}, Version{}, guarded, nil).Verdicts {
-		carried := !f.Minimum.IsZero() && !f.Minimum.Less(v.Requires)
+	for _, g := range strictest(guarded) {
+		carried := !f.Minimum.IsZero() && !f.Minimum.Less(g.Requires)
 		switch {
-		case v.Outside():
-			s.Outside = append(s.Outside, v.Gate)
-		case carried && slices.Contains(f.Enabled, v.Gate):
-			s.Enabled = append(s.Enabled, v.Gate)
+		case g.Standing != Settable:
+			s.Outside = append(s.Outside, g.Gate)
+		case carried && slices.Contains(f.Enabled, g.Gate):
+			s.Enabled = append(s.Enabled, g.Gate)
 		default:
-			s.Disabled = append(s.Disabled, v.Gate)
+			s.Disabled = append(s.Disabled, g.Gate)
 		}
 	}
 	return s

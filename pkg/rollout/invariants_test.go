@@ -141,16 +141,19 @@ func (w *world) checkWrite(s State, p *write) {
 		}
 	}
 	for _, g := range o.Guarded {
+		if slices.Contains(next.Enabled, g.Gate) == slices.Contains(next.Disabled, g.Gate) {
+			w.fail("ONE SET: %s is on and off, or neither: %+v", g.Gate, next)
+		}
 		before, after := slices.Contains(s.Enabled, g.Gate), slices.Contains(next.Enabled, g.Gate)
 		if after && !before {
 			w.seen["enabled"]++
-			if s.Status.Less(g.Requires) || o.Spec.Less(g.Requires) || !satisfied(o.Nodes, g.Requires) || g.Standing != Settable {
+			if s.Status.Less(g.Requires) || o.Spec.Less(g.Requires) || !satisfied(o.Nodes, g.Requires) {
 				w.fail("ORDER: %s enabled at status %v, minimum %v, over %+v", g.Gate, s.Status, o.Spec, o.Nodes)
 			}
 		}
 		if before && !after {
 			w.seen["disabled"]++
-			if !recovery && !o.Spec.Less(g.Requires) && g.Standing == Settable {
+			if !recovery && !o.Spec.Less(g.Requires) {
 				w.fail("FLIP: %s disabled at minimum %v, over %+v", g.Gate, o.Spec, o.Nodes)
 			}
 		}
@@ -164,6 +167,9 @@ func (w *world) checkReport(s State, o Observation, next State, r Report) {
 	}
 	if !o.Synced {
 		return
+	}
+	if locked := o.Guarded[2].Standing == LockedOn; locked != r.Conditions[4].Status {
+		w.fail("REPORT: Z is locked: %v, and the report is %+v", locked, r.Conditions[4])
 	}
 	for _, v := range r.Verdicts {
 		if v.Reason == Kept {
@@ -196,7 +202,7 @@ func (w *world) calm() {
 	}
 	spec := pick(w, specs)
 	for _, c := range w.ctrls {
-		c.spec, c.locked, c.pending = spec, false, nil
+		c.spec, c.pending = spec, nil // and who locks Z does so
 	}
 	w.note("calm, minimum %v", spec)
 	last := len(w.history)

@@ -36,7 +36,7 @@ const (
 	Degraded         = "Degraded"         // someone has to look at it
 	KubeletsOutdated = "KubeletsOutdated" // nodes that the minimum leaves out
 	RestartNeeded    = "RestartNeeded"    // nodes that have not taken the generation
-	GatesOutside     = "GatesOutside"     // guarded gates that the running Kubernetes lacks or locks
+	GatesOutside     = "GatesOutside"     // guarded gates that the Kubernetes of the device that reports lacks or locks
 )
 
 // Event is one thing that was done. The zero value is none.
@@ -71,7 +71,7 @@ func (p *plan) report(next State, phase Phase, relist bool) Report {
 		p.progressing(r, next), p.degraded(r),
 		named(KubeletsOutdated, "OlderThanMinimum", "kubelet older than "+higher(p.o.Spec, next.Status).String(), r.Outdated),
 		named(RestartNeeded, "GenerationNotTaken", fmt.Sprintf("restart MicroShift to take generation %d", next.Generation), r.Waiting),
-		named(GatesOutside, "UnknownOrLocked", "unknown to this Kubernetes or locked by it, left alone", p.Outside),
+		named(GatesOutside, "UnknownOrLocked", "left alone on "+p.o.Device+", whose Kubernetes lacks or locks them", outside(p.o.Guarded)),
 	}
 	return r
 }

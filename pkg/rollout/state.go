@@ -50,6 +50,7 @@ type Observation struct {
 	Synced  bool    // the state could be read and the nodes listed
 	Live    bool    // Nodes was listed from the API server itself after the state was in hand, not from a cache
 	Spec    Version // the configured minimum; where the configuration can't be read, pass State.Spec
+	Device  string  // name of this device's Node, for the report; the Standings of Guarded are those in its Kubernetes
 	Guarded []Guard
 	Nodes   []Node
 	Known   int64 // highest generation known from elsewhere, such as this device's file; 0: none
@@ -109,11 +110,9 @@ func (p *plan) keep() {
 		if slices.Contains(p.s.Enabled, v.Gate) && (v.Reason == NoNodes || v.Reason == KubeletOutdated || v.Reason == KubeletUnknown) {
 			p.Verdicts[i].Reason = Kept
 		}
-		switch v = p.Verdicts[i]; {
-		case v.Outside():
-		case v.On():
+		if p.Verdicts[i].On() {
 			p.Enabled = append(p.Enabled, v.Gate)
-		default:
+		} else {
 			p.Disabled = append(p.Disabled, v.Gate)
 		}
 	}

@@ -17,8 +17,8 @@ type cluster struct {
 }
 
 func newCluster(t *testing.T, versions ...string) *cluster {
-	guards := []Guard{{"X", V(1, 31, 0), Settable}, {"Y", V(1, 30, 0), Settable}, {"Locked", V(1, 30, 0), LockedOn}}
-	return &cluster{t: t, obs: Observation{Synced: true, Live: true, Guarded: guards, Nodes: kubelets(versions...)}}
+	guards := []Guard{{"X", V(1, 31, 0), LockedOn}, {"Y", V(1, 30, 0), Settable}}
+	return &cluster{t: t, obs: Observation{Synced: true, Live: true, Device: "leader", Guarded: guards, Nodes: kubelets(versions...)}}
 }
 
 // step makes one step and compares where it led.
@@ -86,7 +86,7 @@ func TestRaiseLowerRemove(t *testing.T) {
 		t.Error(c.last.Event)
 	}
 	c.condition(RestartNeeded, "GenerationNotTaken", "generation 2: a, b")
-	c.condition(GatesOutside, "UnknownOrLocked", "Locked")
+	c.condition(GatesOutside, "UnknownOrLocked", "left alone on leader, whose Kubernetes lacks or locks them: X")
 	c.same(Deliver)
 	c.condition(Progressing, "Deliver", "0 of 2 nodes have generation 2")
 	c.take("a")

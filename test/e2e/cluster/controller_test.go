@@ -17,8 +17,8 @@ import (
 )
 
 // device is one on which the real controller runs: its root directory, and the
-// name of its Node. MicroShift 4.22 has Kubernetes 1.35, whose guarded gates can
-// be set.
+// name of its Node. MicroShift 4.22 has Kubernetes 1.35, in which all guarded
+// gates that it has can be set.
 type device struct {
 	*server
 	root, node string

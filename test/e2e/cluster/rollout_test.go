@@ -17,7 +17,9 @@ import (
 // size is how many Nodes the large cluster has, the real one included.
 const size = 500
 
-var guarded = []string{"ProcMountType", "UserNamespacesSupport"}
+// guarded is the set that a minimum carries, also where devices lack or lock
+// some of it.
+var guarded = []string{"ProcMountType", "UserNamespacesPodSecurityStandards", "UserNamespacesSupport"}
 
 // raised is a state with the minimum enforced and the gates on, lowered one
 // with neither.
@@ -219,7 +221,8 @@ func TestRestartsOfAPIServer(t *testing.T) {
 }
 
 // TestTwoControllers runs two that both believe to lead, and then two that
-// hold elections of which the leader is killed.
+// hold elections of which the leader is killed. One of the devices locks gates
+// that the other can set, which makes no generation.
 func TestTwoControllers(t *testing.T) {
 	s := newServer(t)
 	w := s.watch(t)
@@ -232,7 +235,10 @@ func TestTwoControllers(t *testing.T) {
 		defer d.keepRestarting(t)()
 		devices = append(devices, d)
 	}
-	for i := range 6 {
+	s.setKubelet(t, "two", "v1.36.2")
+	devices[1].write(t, "var/lib/microshift/version", `{"version":"5.0.0"}`)
+	const rounds = 6
+	for i := range rounds {
 		minimum, want := "1.30.0", raised(rollout.V(1, 30, 0))
 		if i%2 == 1 {
 			minimum, want = "", lowered
@@ -246,7 +252,10 @@ func TestTwoControllers(t *testing.T) {
 		}
 		w.settled("with two leaders", want)
 	}
-	note("two controllers without election went 6 times through raise and lower: %d states", len(w.history()))
+	if got := w.state().Generation; got > 1+rounds {
+		t.Errorf("%d generations for %d changes of the minimum: %+v", got, rounds, w.history())
+	}
+	note("two controllers without election went %d times through raise and lower: %d states", rounds, len(w.history()))
 
 	for _, d := range devices {
 		d.reconfigure(t, "1.30.0")
