@@ -79,7 +79,8 @@ func (u *unpacker) stream(ctx context.Context, name string, f io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	entries := tar.NewReader(&meter{interruptible: interruptible{ctx, r}, limit: u.limits.total})
+	unpacked := &meter{interruptible: interruptible{ctx, r}, limit: u.limits.total}
+	entries := tar.NewReader(unpacked)
 	for n := 0; ; n++ {
 		h, err := entries.Next()
 		if err == nil && n >= u.limits.entries {
@@ -88,9 +89,13 @@ func (u *unpacker) stream(ctx context.Context, name string, f io.Reader) error {
 		if err == nil {
 			err = u.entry(ctx, h, entries)
 		}
+		if errors.Is(err, io.EOF) {
+			// The last entry is not the end: a cut may be behind it.
+			if _, err = io.Copy(io.Discard, unpacked); err == nil {
+				return nil
+			}
+		}
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err == nil:
 		case errors.Is(err, ErrLimit), ctx.Err() != nil, n == 0, errors.Is(err, errDisk):
 			return fmt.Errorf("%s: %w", name, err)

@@ -230,6 +230,23 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+// TestCutAtTheEnd checks that a cut is told of even where it is behind the last
+// entry, in what the compression leaves at the end.
+func TestCutAtTheEnd(t *testing.T) {
+	for _, form := range []string{"gzip", "xz"} {
+		data := compressed(t, archive(t, sample()), form)
+		for cut := 1; cut <= 40; cut++ {
+			r, err := opened(t, data[:len(data)-cut], standard)
+			if err != nil {
+				t.Fatalf("%s, %d bytes cut off: %v", form, cut, err)
+			}
+			if len(r.Notes) == 0 || !strings.Contains(r.Notes[0], "cut off or damaged after") {
+				t.Errorf("%s, %d bytes cut off: the notes are %q", form, cut, r.Notes)
+			}
+		}
+	}
+}
+
 // TestShown checks what proves that a device had no lock, or no configuration.
 func TestShown(t *testing.T) {
 	for name, tt := range map[string]struct {
