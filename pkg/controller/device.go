@@ -42,7 +42,17 @@ func (c *Controller) syncDevice(ctx context.Context) error {
 	if unknown {
 		return restartErr // nothing can be said about what runs
 	}
-	return errors.Join(restartErr, c.acknowledge(ctx, started.Generation))
+	m, err := c.cachedMap()
+	if err != nil {
+		return errors.Join(restartErr, err)
+	}
+	s, err := stateOf(m)
+	conflict := err == nil && (f.Contradicts(s) || started.Contradicts(s))
+	generation := started.Generation
+	if conflict {
+		generation = s.Generation
+	}
+	return errors.Join(restartErr, c.acknowledge(ctx, generation, conflict))
 }
 
 // syncFile returns the rollout file as it is afterwards.
@@ -115,7 +125,7 @@ func (c *Controller) liveState(ctx context.Context) (rollout.State, int64, error
 // over restarts of this controller: should it not help, another one won't. A
 // restart that could not be asked for is none, and is tried again.
 func (c *Controller) needRestart(ctx context.Context, f, started rollout.File, unknown bool) error {
-	if f.Generation == 0 || !unknown && f.Generation == started.Generation && f.Minimum == started.Minimum {
+	if f.Generation == 0 || !unknown && f.Same(started) {
 		c.told.restart = ""
 		return nil
 	}
@@ -128,7 +138,7 @@ func (c *Controller) needRestart(ctx context.Context, f, started rollout.File, u
 	if c.o.Restart == nil {
 		return nil
 	}
-	if last, err := rollout.ReadStarted(c.o.Restarted); err == nil && last.Generation == f.Generation && last.Minimum == f.Minimum {
+	if last, err := rollout.ReadStarted(c.o.Restarted); err == nil && last.Same(f) {
 		return nil
 	}
 	if err := rollout.WriteStarted(c.o.Restarted, f); err != nil {
@@ -141,9 +151,13 @@ func (c *Controller) needRestart(ctx context.Context, f, started rollout.File, u
 	return nil
 }
 
-// acknowledge says on the Node which generation MicroShift was started with.
-func (c *Controller) acknowledge(ctx context.Context, generation int64) error {
+// acknowledge says on the Node which generation MicroShift was started with, or
+// which one it can't acknowledge, having another set of it.
+func (c *Controller) acknowledge(ctx context.Context, generation int64, conflict bool) error {
 	want := rollout.FormatGeneration(generation)
+	if conflict {
+		want = rollout.FormatConflict(generation)
+	}
 	nodes := c.o.Kubernetes.CoreV1().Nodes()
 	if node, err := c.nodes.Get(c.o.Node); err == nil && (node.Annotations[rollout.Annotation] == want ||
 		generation == 0 && node.Annotations[rollout.Annotation] == "") {
@@ -170,7 +184,7 @@ func (c *Controller) acknowledge(ctx context.Context, generation int64) error {
 		}
 		_, err = nodes.Patch(ctx, c.o.Node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: Name})
 		c.o.Metrics.wrote("node", err)
-		if err == nil {
+		if err == nil && !conflict { // syncFile tells about a conflict
 			c.o.Log.WithField("generation", generation).Info("generation acknowledged")
 		}
 		return err

@@ -6,8 +6,12 @@ import (
 	"io"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sirupsen/logrus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/record"
 
 	"github.com/microshift-io/microshift-feature-gates/pkg/rollout"
@@ -83,6 +87,63 @@ func TestObservation(t *testing.T) {
 			}
 			if got := c.observation(tt.state); got.Known != 3 || got.Enforced != tt.wantEnforced || got.Spec != tt.wantMinimum {
 				t.Errorf("%+v, want enforced %v, minimum %v", got, tt.wantEnforced, tt.wantMinimum)
+			}
+		})
+	}
+}
+
+// A device that has or runs another set of the cluster's generation says so on
+// its Node, instead of acknowledging it.
+func TestTwoSetsAreNotAcknowledged(t *testing.T) {
+	state := rollout.State{Generation: 3, Disabled: []string{"X"}}
+	same := rollout.File{Generation: 3, Disabled: []string{"X"}}
+	other := rollout.File{Generation: 3, Enabled: []string{"X"}, Minimum: rollout.V(1, 30, 0)}
+	text, err := state.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name          string
+		file, started rollout.File
+		before, want  string
+		restart       bool
+	}{
+		{"the same", same, same, "", "3", false},
+		{"file and start", other, other, "3", "conflict-3", false},
+		{"file alone", other, rollout.File{Generation: 2}, "2", "conflict-3", true},
+		{"start alone, the file was removed and is back", same, other, "conflict-3", "conflict-3", true},
+		{"over", same, same, "conflict-3", "3", false},
+		{"from before", rollout.File{Generation: 2}, rollout.File{Generation: 2}, "conflict-2", "2", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Annotations: map[string]string{rollout.Annotation: tt.before}}}
+			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: Name}, Data: map[string]string{stateKey: string(text)}}
+			dir, client := t.TempDir(), fake.NewClientset(node, m)
+			c, err := New(Options{
+				Kubernetes: client, Node: "a", Log: quietLog(), Metrics: NewMetrics(), Now: time.Now,
+				File: filepath.Join(dir, "file"), Started: filepath.Join(dir, "started"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.events = record.NewFakeRecorder(9)
+			for path, f := range map[string]rollout.File{c.o.File: tt.file, c.o.Started: tt.started} {
+				if err := rollout.WriteFile(path, f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.core.Core().V1().Nodes().Informer().GetIndexer().Add(node); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.own.Core().V1().ConfigMaps().Informer().GetIndexer().Add(m); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.syncDevice(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := client.CoreV1().Nodes().Get(t.Context(), "a", metav1.GetOptions{})
+			if err != nil || got.Annotations[rollout.Annotation] != tt.want || (c.told.restart != "") != tt.restart {
+				t.Errorf("%v, want %s; restart: %q; %v", got.Annotations, tt.want, c.told.restart, err)
 			}
 		})
 	}

@@ -40,6 +40,7 @@ func nodeOf(n *corev1.Node) rollout.Node {
 		Name:         n.Name,
 		Kubelet:      n.Status.NodeInfo.KubeletVersion,
 		Acknowledged: rollout.ParseGeneration(n.Annotations[rollout.Annotation]),
+		Conflict:     rollout.ParseConflict(n.Annotations[rollout.Annotation]),
 	}
 }
 

@@ -41,6 +41,7 @@ type Node struct {
 	Name         string
 	Kubelet      string // status.nodeInfo.kubeletVersion, as reported
 	Acknowledged int64  // generation in the annotation, see ParseGeneration; 0: none, or not readable
+	Conflict     int64  // generation of which it has another set, see ParseConflict; 0: none
 }
 
 // Reason says in one word why a gate is on or off, or why the status can or

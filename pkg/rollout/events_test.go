@@ -126,6 +126,22 @@ func TestEvents(t *testing.T) {
 		c.obs.Guarded[1].Requires = V(1, 33, 0)
 		c.step(Lower, "3 1.30.0/1.30.0 on=[] off=[X Y]")
 	})
+	t.Run("another set under the generation", func(t *testing.T) {
+		c := raised(t)
+		c.obs.Nodes[1].Acknowledged, c.obs.Nodes[1].Conflict = 0, 2
+		c.same(Deliver)
+		c.condition(Degraded, "TwoSets", ": b")
+		c.obs.Spec = Version{}
+		c.step(Lower, "3 none/1.30.0 on=[] off=[X Y]")
+		c.take("a")
+		c.same(Lower) // nobody knows what b runs
+		c.obs.Nodes[1].Conflict = 0
+		c.take("b")
+		c.step(Lower, "3 none/none on=[] off=[X Y]")
+		c.quiet(Degraded)
+		c.state, c.obs.Nodes[0].Acknowledged, c.obs.Nodes[1].Acknowledged, c.obs.Nodes[1].Conflict = State{}, 0, 0, 3
+		c.step(Rollback, "1003 none/1.31.0 on=[] off=[X Y]") // it tells of a generation all the same
+	})
 	t.Run("node back from the past", func(t *testing.T) {
 		c := raised(t)
 		back := c.obs.Nodes[1]

@@ -82,7 +82,7 @@ func (f File) Advance(s State, acknowledged int64, now time.Time) (File, bool, e
 	case s.Generation < max(f.Generation, acknowledged) || s.Generation == 0:
 		return f, false, nil
 	case s.Generation > f.Generation:
-	case !s.sameSet(f.Enabled, f.Disabled):
+	case f.Contradicts(s):
 		return f, false, fmt.Errorf("generation %d: %w", s.Generation, ErrTwoSets)
 	case s.Status == f.Minimum:
 		return f, false, nil
@@ -94,6 +94,17 @@ func (f File) Advance(s State, acknowledged int64, now time.Time) (File, bool, e
 		Minimum:    s.Status,
 		Time:       now.UTC().Truncate(time.Second),
 	}, true, nil
+}
+
+// Contradicts tells whether f and s have different sets under one generation. A
+// device that has or runs such an f must not acknowledge that generation.
+func (f File) Contradicts(s State) bool {
+	return f.Generation != 0 && f.Generation == s.Generation && !s.sameSet(f.Enabled, f.Disabled)
+}
+
+// Same tells whether f and g are the same to a start of MicroShift.
+func (f File) Same(g File) bool {
+	return f.Generation == g.Generation && f.Minimum == g.Minimum && slices.Equal(f.Enabled, g.Enabled) && slices.Equal(f.Disabled, g.Disabled)
 }
 
 // Settings is what one device sets of the guarded gates; all sorted.

@@ -17,6 +17,7 @@ type Report struct {
 	Outdated   []string    // nodes below the higher of the configured and the enforced minimum; sorted
 	Unreadable []string    // nodes whose kubelet version can't be read; sorted
 	Stale      []string    // nodes that were away when the minimum fell, and run an older set; sorted
+	TwoSets    []string    // nodes that have another set under a generation than the cluster; sorted
 	Verdicts   []Verdict   // one per guarded gate, sorted
 	Conditions []Condition // always all of them, in the order of the constants
 	Event      Event       // about the write; for when it has succeeded
@@ -64,8 +65,12 @@ func (p *plan) report(next State, phase Phase, relist bool) Report {
 			if g := acknowledged(n); g > 0 && g < next.Floor {
 				r.Stale = append(r.Stale, n.Name)
 			}
+			if n.Conflict > 0 {
+				r.TwoSets = append(r.TwoSets, n.Name)
+			}
 		}
 		slices.Sort(r.Stale)
+		slices.Sort(r.TwoSets)
 	}
 	r.Conditions = []Condition{
 		p.progressing(r, next), p.degraded(r),
@@ -103,6 +108,9 @@ func (p *plan) progressing(r Report, next State) Condition {
 // degraded names the worst thing; a set that is on stays on in spite of it.
 func (p *plan) degraded(r Report) Condition {
 	switch {
+	case len(r.TwoSets) > 0:
+		return named(Degraded, "TwoSets", "has another set under a generation than the ConfigMap, which someone has edited or which is another cluster's; "+
+			"empty the state in the ConfigMap, and a new generation follows", r.TwoSets)
 	case len(r.Stale) > 0:
 		return named(Degraded, "StaleNodes", "was away when the minimum fell and runs gates that it no longer covers, restart MicroShift", r.Stale)
 	case len(r.Unreadable) > 0:

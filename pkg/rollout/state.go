@@ -3,10 +3,12 @@ package rollout
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Annotation is where a node acknowledges, on its Node object: the generation
-// that its running MicroShift was started with, as FormatGeneration writes it.
+// that its running MicroShift was started with, as FormatGeneration writes it,
+// or as FormatConflict does that it has another set of the cluster's generation.
 const Annotation = "microshift.io/feature-gates-generation"
 
 // MaxGeneration is the highest generation, the largest integer that every JSON
@@ -194,7 +196,7 @@ func (p *plan) direction() Phase {
 func (p *plan) newest() int64 {
 	newest := p.o.Known
 	for _, n := range p.o.Nodes {
-		newest = max(newest, acknowledged(n))
+		newest = max(newest, acknowledged(n), n.Conflict)
 	}
 	return newest
 }
@@ -222,6 +224,22 @@ func acknowledged(n Node) int64 {
 // FormatGeneration writes a generation as the annotation has it; 0 says that
 // the node runs, and runs no generation.
 func FormatGeneration(generation int64) string { return strconv.FormatInt(generation, 10) }
+
+// conflict precedes the generation in what FormatConflict writes.
+const conflict = "conflict-"
+
+// FormatConflict writes that the node has another set under a generation than
+// the cluster has. To ParseGeneration that acknowledges nothing.
+func FormatConflict(generation int64) string { return conflict + FormatGeneration(generation) }
+
+// ParseConflict reads what FormatConflict writes; it returns 0, none, for
+// everything else.
+func ParseConflict(s string) int64 {
+	if generation, ok := strings.CutPrefix(s, conflict); ok {
+		return ParseGeneration(generation)
+	}
+	return 0
+}
 
 // ParseGeneration reads the annotation of a Node. It returns 0, nothing
 // acknowledged, for what FormatGeneration does not write for 0 to MaxGeneration.

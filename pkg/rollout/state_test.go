@@ -199,6 +199,14 @@ func TestGeneration(t *testing.T) {
 			t.Errorf("ParseGeneration(%q) = %d, want %d", s, got, want)
 		}
 	}
+	for s, want := range map[string]int64{FormatConflict(7): 7, "conflict-0": 0, "conflict-": 0, "conflict-07": 0, "7": 0, "": 0, "xconflict-7": 0} {
+		if got := ParseConflict(s); got != want {
+			t.Errorf("ParseConflict(%q) = %d, want %d", s, got, want)
+		}
+		if got := ParseGeneration(s); got != 0 && s != "7" {
+			t.Errorf("%q acknowledges %d", s, got)
+		}
+	}
 	for _, n := range []int64{-5, MaxGeneration + 1} {
 		_, r := Next(State{}, Observation{Synced: true, Nodes: []Node{{Acknowledged: n}}})
 		if r.Phase != Settled {
