@@ -60,7 +60,7 @@ func look(o startup.Options, files []string) (*startup.Outcome, error) {
 }
 
 // printProblems prints the diagnostics, and for people a line that sums up,
-// unless it is only about what could not be read.
+// unless nothing at all could be read.
 func (a *app) printProblems(out *startup.Outcome, unread error) error {
 	list := out.Diagnostics
 	if list == nil {
@@ -70,7 +70,7 @@ func (a *app) printProblems(out *startup.Outcome, unread error) error {
 		a.printDiagnostics(out)
 	}
 	return a.print(map[string]any{"diagnostics": list}, func(p *page) {
-		if unread != nil && len(list) == 0 {
+		if unread != nil && len(list) == 0 && len(out.Files) == 0 {
 			return
 		}
 		if out.Unconfigured {
