@@ -15,12 +15,12 @@ import (
 const deviceFile = "/etc/sysconfig/microshift-feature-gates"
 
 // setting returns the value of a global flag, and where it is from: the command
-// line, or else the file of the device below --root, or else the flag's default.
-func (a *app) setting(flag, value string) (v, from string, err error) {
+// line, or else the text of the device's file, or else the flag's default.
+func (a *app) setting(flag, value string, file func() (string, error)) (v, from string, err error) {
 	if a.given(flag) {
 		return value, "--" + flag, nil
 	}
-	text, err := readDeviceFile(a.root)
+	text, err := file()
 	if err != nil {
 		return "", "", &exitError{exitFailed, err}
 	}
@@ -31,7 +31,7 @@ func (a *app) setting(flag, value string) (v, from string, err error) {
 	return value, "--" + flag, nil
 }
 
-// readDeviceFile returns the text of the file, which is empty where there is none.
+// readDeviceFile returns the text of the file below root, which is empty where there is none.
 func readDeviceFile(root string) (string, error) {
 	host, err := config.DefaultPaths(root).HostPath(deviceFile)
 	if err != nil {

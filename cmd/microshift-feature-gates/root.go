@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,7 +175,8 @@ func (a *app) checkRoot() error {
 // file of the device for what these leave open.
 func (a *app) options() (startup.Options, error) {
 	var o startup.Options
-	text, from, err := a.setting("upgrade-policy", a.policy)
+	file := sync.OnceValues(func() (string, error) { return readDeviceFile(a.root) })
+	text, from, err := a.setting("upgrade-policy", a.policy, file)
 	if err != nil {
 		return o, err
 	}
@@ -182,7 +184,7 @@ func (a *app) options() (startup.Options, error) {
 	if err != nil {
 		return o, usageError("%s: %w", from, err)
 	}
-	format, from, err := a.setting("log-format", a.logFormat)
+	format, from, err := a.setting("log-format", a.logFormat, file)
 	if err != nil {
 		return o, err
 	}
