@@ -118,11 +118,12 @@ func (r *Result) expand(v *validator, set gates.Set) {
 		for _, name := range names {
 			g, ok := v.reg.Gate(name)
 			_, taken := v.settings[name]
+			refusal := v.reg.Refusal(g, enabled)
 			switch {
 			case !ok:
 				r.Unrecognized = append(r.Unrecognized, name)
-			case v.reg.Refusal(g, enabled) != "":
-				r.skip(name, enabled, v.reg.Refusal(g, enabled))
+			case refusal != "":
+				r.skip(name, enabled, refusal)
 			case !taken: // a required gate stays on
 				v.settings[name] = Setting{Gate: g, Enabled: enabled, Reason: FeatureSet, Origin: r.FeatureSet.Origin}
 			}
