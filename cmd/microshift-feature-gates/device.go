@@ -58,7 +58,7 @@ func startOf(out *startup.Outcome) (word, reason string) {
 	r := out.Refusal()
 	switch {
 	case r == nil && out.Unread != nil:
-		return startUnknown, strings.ReplaceAll(out.Unread.Error(), "\n", "; ")
+		return startUnknown, inOneLine(out.Unread)
 	case r == nil:
 		return startAccepted, ""
 	case r.ByLock:
@@ -98,3 +98,6 @@ func written(cfg *config.Config) []item {
 	slices.SortFunc(items[first:], func(a, b item) int { return a.origin.Pos.Compare(b.origin.Pos) })
 	return items
 }
+
+// inOneLine returns, without line breaks, the text of an error that may be several joined ones.
+func inOneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

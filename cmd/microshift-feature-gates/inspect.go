@@ -145,7 +145,7 @@ func (a *app) deviceOf(report *sosreport.Report, version string) (*startup.Outco
 	}
 	out, err := startup.Look(o)
 	if err != nil {
-		err = fmt.Errorf("not all of the device could be read: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+		err = fmt.Errorf("not all of the device could be read: %s", inOneLine(err))
 	}
 	return out, err
 }

@@ -48,7 +48,7 @@ func rolloutViewOf(out *startup.Outcome) *rolloutView {
 	if s.Unusable != nil {
 		v.Reason = "the file can't be used: " + s.Unusable.Error()
 	} else if s.Unread != nil {
-		v.Reason = strings.ReplaceAll(s.Unread.Error(), "\n", "; ")
+		v.Reason = inOneLine(s.Unread)
 	}
 	if s.Started != nil {
 		on, off := s.RestartChanges(guards(out.Result))
